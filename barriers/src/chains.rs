@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::program::{Completion, Fenced, GroupKind, Opcode, Packed, Program, Shape};
+use crate::program::{Completion, Fenced, GroupKind, Opcode, Packed, ProgramShape, WarpPrograms};
 
 /// Lanes of one warp that synchronise alike.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ pub(crate) fn group_index(kind: GroupKind) -> usize {
 }
 
 /// The CTA and number in it of a warp's warpgroup.
-pub(crate) fn warpgroup(shape: Shape, warp: u32) -> (u32, u32) {
+pub(crate) fn warpgroup(shape: ProgramShape, warp: u32) -> (u32, u32) {
     (shape.cta_of(warp), warp % shape.warps_per_cta() / WARPGROUP)
 }
 
@@ -75,7 +75,7 @@ fn mbarrier_of(command: &Packed) -> Option<u32> {
 }
 
 impl Layout {
-    pub(crate) fn new(program: &Program) -> Layout {
+    pub(crate) fn new(program: &WarpPrograms) -> Layout {
         let mut layout = Layout {
             chains: Vec::new(),
             synchronising: Vec::new(),

@@ -4,20 +4,20 @@ use crate::chains::Layout;
 use crate::explain::{self, Recorder};
 use crate::lifetime;
 use crate::machine::{Machine, Nobody};
-use crate::program::Program;
+use crate::program::WarpPrograms;
 use crate::races::flags::Flags;
 use crate::races::pairs::{Found, Pairs, ThreadAccess};
 use crate::races::shadow::Shadow;
-use crate::verdict::{Interval, RaceGroup, Recycling, Report, Stats, Verdict};
+use crate::verdict::{BarrierReport, Interval, RaceGroup, Recycling, Stats, Verdict};
 
 /// Race groups whose barrier intervals are looked up.
 const EXPLAINED: usize = 200;
 
 /// Checks a program.
-pub fn check(program: &Program) -> Report {
+pub fn check(program: &WarpPrograms) -> BarrierReport {
     let layout = Layout::new(program);
     let shape = program.shape();
-    let mut report = Report {
+    let mut report = BarrierReport {
         verdict: Verdict::Verified,
         deadlock: None,
         misuse: None,
@@ -81,7 +81,7 @@ pub fn check(program: &Program) -> Report {
 }
 
 /// Leaves those unsafe uses of barriers again that no flag orders, if there are any.
-fn unless_flagged(program: &Program, layout: &Layout, report: &mut Report) {
+fn unless_flagged(program: &WarpPrograms, layout: &Layout, report: &mut BarrierReport) {
     let Some(mut flags) = Flags::new(program, layout) else { return };
     let mut is_certain = |recycling: &Recycling| {
         let mut earlier = recycling.unordered.iter();
@@ -107,13 +107,13 @@ fn judge(races: &[RaceGroup]) -> Verdict {
 }
 
 /// Where something races, up to where the program goes wrong, if it does.
-fn shadow(program: &Program, layout: &Layout) -> Shadow {
+fn shadow(program: &WarpPrograms, layout: &Layout) -> Shadow {
     let mut shadow = Shadow::new(program);
     let _ = Machine::new(program, layout).run(&mut shadow);
     shadow
 }
 
-fn pairs<'a>(program: &'a Program, layout: &'a Layout, shadow: &Shadow, all: bool) -> Pairs<'a> {
+fn pairs<'a>(program: &'a WarpPrograms, layout: &'a Layout, shadow: &Shadow, all: bool) -> Pairs<'a> {
     let flags = Flags::new(program, layout);
     let mut pairs = Pairs::new(program, layout, shadow.granule_shift(), &shadow.racy(), flags);
     pairs.all = all.then(Vec::new);
@@ -121,7 +121,7 @@ fn pairs<'a>(program: &'a Program, layout: &'a Layout, shadow: &Shadow, all: boo
     pairs
 }
 
-fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
+fn find_races(program: &WarpPrograms, layout: &Layout, report: &mut BarrierReport) {
     let shadow = shadow(program, layout);
     (report.stats.shared_addresses, report.stats.race_tests) = shadow.count();
     if shadow.racy().is_empty() {
@@ -165,7 +165,7 @@ fn find_races(program: &Program, layout: &Layout, report: &mut Report) {
 
 /// Every pair of racing accesses of a well-synchronised program, each as (warp, lane, command); sorted. For small programs:
 /// [`check`] groups and counts instead.
-pub fn racing_pairs(program: &Program) -> Vec<(ThreadAccess, ThreadAccess)> {
+pub fn racing_pairs(program: &WarpPrograms) -> Vec<(ThreadAccess, ThreadAccess)> {
     let layout = Layout::new(program);
     let shadow = shadow(program, &layout);
     let mut all = pairs(program, &layout, &shadow, true).all.unwrap_or_default();

@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 
 use crate::chains::Layout;
 use crate::machine::{Context, Machine, Observer, Part, place};
-use crate::program::Program;
+use crate::program::WarpPrograms;
 use crate::races::pairs::Member;
-use crate::verdict::{BarrierPoint, Deadlock, Interval, Place, Resource, Waiting};
+use crate::verdict::{BarrierPoint, Deadlock, Interval, Resource, ThreadsPlace, Waiting};
 
 /// Keeps every completed generation, in the order of completion.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ pub(crate) fn deadlock(machine: &Machine<'_>) -> Deadlock {
         waiting.push(at);
     }
     // For each barrier: who would still come to it, and where.
-    let mut to_come: FxHashMap<Resource, Vec<(usize, Place)>> = FxHashMap::default();
+    let mut to_come: FxHashMap<Resource, Vec<(usize, ThreadsPlace)>> = FxHashMap::default();
     for &(chain, index) in &chains {
         for (resource, place) in machine.to_come(chain) {
             to_come.entry(resource).or_default().push((index, place));
@@ -124,7 +124,7 @@ fn find_cycle(waiting: &[Waiting]) -> Vec<usize> {
 
 /// Between which of the second access's barriers it may run together with the first.
 pub(crate) fn interval(
-    program: &Program,
+    program: &WarpPrograms,
     layout: &Layout,
     recorder: &Recorder,
     first: &Member,

@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::check::check;
-use crate::emulate::{Case, Cause, Emulation, Options, Refusal, RefusalKind, Text};
+use crate::emulate::{AssumedCase, Cause, Emulation, KernelOptions, KernelText, Refusal, RefusalKind};
 use crate::verdict::Verdict;
 pub(crate) use found::barrier_name;
 pub use found::{
-    At, Deadlocked, Findings, Line, Misused, Point, Race, RaceAccess, Recycled, Refused, Use, Verified, Waits,
+    CommandPlace, Deadlocked, FoundLine, KernelFindings, LineRace, Misused, Point, RaceAccess, Recycled,
+    Refused, Use, VerifiedKernel, Waits,
 };
 use found::{at_place, nothing};
 use tell::Teller;
@@ -22,11 +23,11 @@ use tell::Teller;
 ///
 /// # Errors
 /// [`Refusal`] of the kind [`RefusalKind::Usage`]; what else is refused is a verdict.
-pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
+pub fn verify(text: &KernelText, kernel: &str, options: &KernelOptions) -> Result<VerifiedKernel, Refusal> {
     let mut verified = verify_as_asked(text, kernel, options)?;
     let findings = &mut verified.findings;
     if findings.is_clean() && waits_for_grid(verified.emulation.as_ref(), options) {
-        let any = Options { any_cta: true, ..options.clone() };
+        let any = KernelOptions { any_cta: true, ..options.clone() };
         let reason = match verify_as_asked(text, kernel, &any) {
             Ok(any) if any.findings.is_clean() => return Ok(verified),
             Ok(any) => any.findings.refusal.map(|refused| refused.reason).unwrap_or_default(),
@@ -40,20 +41,24 @@ pub fn verify(text: &Text, kernel: &str, options: &Options) -> Result<Verified, 
         return Ok(verified);
     }
     if !options.warp_synchronous && !findings.is_clean() && !findings.is_open() {
-        let lockstep = Options { warp_synchronous: true, ..options.clone() };
-        let right = |other: Verified| other.findings.is_clean();
+        let lockstep = KernelOptions { warp_synchronous: true, ..options.clone() };
+        let right = |other: VerifiedKernel| other.findings.is_clean();
         findings.right_in_lockstep = verify_as_asked(text, kernel, &lockstep).is_ok_and(right);
     }
     Ok(verified)
 }
 
 /// Whether a block waits for others of which nothing has been looked at.
-fn waits_for_grid(emulation: Option<&Emulation>, options: &Options) -> bool {
+fn waits_for_grid(emulation: Option<&Emulation>, options: &KernelOptions) -> bool {
     let alone = options.any_cta || options.whole_grid || options.grid == Some([1; 3]);
     !alone && emulation.is_some_and(|emulation| emulation.grid_barriers > 0)
 }
 
-fn verify_as_asked(text: &Text, kernel: &str, options: &Options) -> Result<Verified, Refusal> {
+fn verify_as_asked(
+    text: &KernelText,
+    kernel: &str,
+    options: &KernelOptions,
+) -> Result<VerifiedKernel, Refusal> {
     let mut open = FxHashSet::default();
     loop {
         let before = open.len();
@@ -67,17 +72,17 @@ fn verify_as_asked(text: &Text, kernel: &str, options: &Options) -> Result<Verif
 
 /// Verifies with what `open` names not known, and adds to it what has to be.
 fn verify_openly(
-    text: &Text,
+    text: &KernelText,
     kernel: &str,
-    options: &Options,
+    options: &KernelOptions,
     open: &mut FxHashSet<u32>,
-) -> Result<Verified, Refusal> {
+) -> Result<VerifiedKernel, Refusal> {
     let mut tables = BTreeSet::new();
     let mut meetings = BTreeSet::new();
     let mut work: u64 = 0;
     let (mut verified, is_joined) = cases::verify(options, &mut |options, case| {
         if work > options.max_work {
-            return Ok(Verified {
+            return Ok(VerifiedKernel {
                 findings: refused(kernel, &too_much(options.max_work)),
                 emulation: None,
                 work,
@@ -109,12 +114,12 @@ fn too_much(most: u64) -> Refusal {
 
 /// Verifies one case.
 fn verify_case(
-    text: &Text,
+    text: &KernelText,
     kernel: &str,
-    options: &Options,
+    options: &KernelOptions,
     open: &mut FxHashSet<u32>,
-    case: &mut Case,
-) -> Result<Verified, Refusal> {
+    case: &mut AssumedCase,
+) -> Result<VerifiedKernel, Refusal> {
     let emulated = text.emulate_case(kernel, options, open, case);
     open.extend(&case.polled);
     match emulated {
@@ -139,7 +144,7 @@ fn verify_case(
                 let message =
                     "barriers go wrong if no thread returns early, and whether any does is not known";
                 let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
-                return Ok(Verified {
+                return Ok(VerifiedKernel {
                     findings: refused(kernel, &refusal),
                     emulation: Some(emulation),
                     work: 0,
@@ -148,7 +153,7 @@ fn verify_case(
             if report.recycled_unless_flagged {
                 let message = "a barrier is used again too early unless flags in memory order its uses, and whether they do is not known";
                 let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
-                return Ok(Verified {
+                return Ok(VerifiedKernel {
                     findings: refused(kernel, &refusal),
                     emulation: Some(emulation),
                     work: 0,
@@ -160,21 +165,21 @@ fn verify_case(
             }
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);
-            Ok(Verified { findings, emulation: Some(emulation), work: 0 })
+            Ok(VerifiedKernel { findings, emulation: Some(emulation), work: 0 })
         }
         Err(refusal) if refusal.kind == RefusalKind::Usage => Err(refusal),
-        Err(refusal) => Ok(Verified { findings: refused(kernel, &refusal), emulation: None, work: 0 }),
+        Err(refusal) => Ok(VerifiedKernel { findings: refused(kernel, &refusal), emulation: None, work: 0 }),
     }
 }
 
-impl Findings {
+impl KernelFindings {
     /// Those of a kernel that cannot be looked at, whatever the reason.
-    pub fn not_verifiable(kernel: &str, refusal: &Refusal) -> Findings {
-        Findings { verdict: "not-verifiable", ..refused(kernel, refusal) }
+    pub fn not_verifiable(kernel: &str, refusal: &Refusal) -> KernelFindings {
+        KernelFindings { verdict: "not-verifiable", ..refused(kernel, refusal) }
     }
 }
 
-fn refused(kernel: &str, refusal: &Refusal) -> Findings {
+fn refused(kernel: &str, refusal: &Refusal) -> KernelFindings {
     let verdict = match refusal.kind {
         RefusalKind::NotVerifiable => "not-verifiable",
         RefusalKind::Illegal => "illegal",
@@ -189,5 +194,5 @@ fn refused(kernel: &str, refusal: &Refusal) -> Findings {
         parameter: cause.and_then(|cause| cause.parameter.clone()),
         cause_at: cause.and_then(place),
     };
-    Findings { refusal: Some(told), ..nothing(kernel, verdict) }
+    KernelFindings { refusal: Some(told), ..nothing(kernel, verdict) }
 }

@@ -6,24 +6,24 @@ use std::fmt::Write;
 use crate::chains::Layout;
 use crate::explain::Recorder;
 use crate::machine::{Machine, place};
-use crate::program::Program;
+use crate::program::WarpPrograms;
 use crate::verdict::Resource;
 
-pub use nodes::{Graph, Node, Visit};
+pub use nodes::{BarrierGraph, DynamicBarrier, Visit};
 
 mod nodes;
 mod svg;
 #[cfg(test)]
 mod tests;
 
-impl Graph {
+impl BarrierGraph {
     /// The graph of a program. Barriers of single warps are left out.
-    pub fn new(program: &Program) -> Graph {
+    pub fn new(program: &WarpPrograms) -> BarrierGraph {
         let layout = Layout::new(program);
         let mut recorder = Recorder::default();
         // What is misused ends the picture, not the picture's use.
         let _ = Machine::new(program, &layout).run(&mut recorder);
-        let mut graph = Graph { warps: program.warps().len() as u32, ..Graph::default() };
+        let mut graph = BarrierGraph { warps: program.warps().len() as u32, ..BarrierGraph::default() };
         // Registrations of each chain, in order.
         let mut by_chain: Vec<Vec<(u32, usize, bool)>> = vec![Vec::new(); layout.chains.len()];
         recorder.nodes.retain(|node| !matches!(node.resource, Resource::Warp { .. }));
@@ -39,7 +39,7 @@ impl Graph {
             }
             visits.sort_unstable();
             visits.dedup();
-            graph.nodes.push(Node { resource: node.resource, generation: node.generation, visits });
+            graph.nodes.push(DynamicBarrier { resource: node.resource, generation: node.generation, visits });
         }
         for registrations in &mut by_chain {
             registrations.sort_unstable();

@@ -17,6 +17,6 @@ mod races;
 pub mod verdict;
 
 pub use check::{check, racing_pairs};
-pub use program::{Program, ProgramError, Shape};
+pub use program::{ProgramError, ProgramShape, WarpPrograms};
 pub use races::pairs::ThreadAccess;
-pub use verdict::{Report, Verdict};
+pub use verdict::{BarrierReport, Verdict};

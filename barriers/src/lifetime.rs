@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 
 use crate::chains::Layout;
 use crate::machine::{Context, Machine, Observer};
-use crate::program::{Opcode, Packed, Program, RANK_SHIFT};
+use crate::program::{Opcode, Packed, RANK_SHIFT, WarpPrograms};
 use crate::races::stamp;
-use crate::verdict::{Misuse, Place};
+use crate::verdict::{Misuse, ThreadsPlace};
 
 /// The last that one component does to a CTA's shared memory.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ struct Lifetimes {
 
 /// Finds an access of a CTA's shared memory by another one, which may come before the CTA's start or after its end, in a
 /// well-synchronised program.
-pub(crate) fn check(program: &Program, layout: &Layout) -> Option<Misuse> {
+pub(crate) fn check(program: &WarpPrograms, layout: &Layout) -> Option<Misuse> {
     if program.shape().ctas == 1 {
         return None;
     }
@@ -55,14 +55,14 @@ pub(crate) fn check(program: &Program, layout: &Layout) -> Option<Misuse> {
         own.into_iter().any(|(chain, _)| machine.clock(chain)[component as usize] > epoch)
     };
     let late = seen.last.iter().filter(|((cta, component), last)| !known(*cta, *component, last.epoch));
-    let first: Option<(u32, Place)> = late
+    let first: Option<(u32, ThreadsPlace)> = late
         .map(|((cta, _), last)| (*cta, machine.place(last.chain, last.command)))
         .min_by_key(|(cta, place)| (*cta, *place));
     first.map(|(cta, place)| Misuse::Ended { cta, place })
 }
 
 /// CTAs whose shared memory a command touches, other than its own.
-fn others(program: &Program, warp: u32, command: &Packed, on: u32) -> Vec<u32> {
+fn others(program: &WarpPrograms, warp: u32, command: &Packed, on: u32) -> Vec<u32> {
     let own = program.shape().cta_of(warp);
     let mut ranks = Vec::new();
     match command.opcode() {

@@ -3,7 +3,7 @@
 //! Source: PLDI 2015 section 3.1: a thread's program is a straight line of `read`, `write`, `arrive b n`, `sync b n`. Here a
 //! *command* belongs to a warp and names the lanes that execute it: the program of a thread is the warp's list without the
 //! commands that leave its lane out. The order of a warp's list must therefore agree with the program order of each of its
-//! threads; between commands of different lanes it means nothing (unless [`Program::set_warp_synchronous`] says so).
+//! threads; between commands of different lanes it means nothing (unless [`WarpPrograms::set_warp_synchronous`] says so).
 //! Beyond the paper: vector and atomic accesses, warp barriers, mbarriers, asynchronous copies, cluster barriers.
 //!
 //! # Meanings
@@ -21,7 +21,7 @@
 //!   arrivals of the current phase, after adding `expect_tx` to its pending bytes (count 0: `expect_tx` alone). The phase
 //!   completes when both are nought. `mbarrier_wait(parity)` blocks until the current phase's parity is not `parity`, that is,
 //!   until the phase of that parity is complete (`try_wait` in its loop; with a state operand, the parity of its phase).
-//! - an asynchronous copy is an [`Access`] with a [`Completion`]: it starts when its thread gets there, is no more in program
+//! - an asynchronous copy is an [`SharedAccess`] with a [`Completion`]: it starts when its thread gets there, is no more in program
 //!   order with what follows, and is over: for [`Completion::Group`] when its thread waits for its group; for
 //!   [`Completion::Mbarrier`] when the phase completes into which its bytes are counted. A copy from global memory is a
 //!   write; one to global memory a read; one from shared memory to shared memory is both, of which the write alone counts bytes.
@@ -47,11 +47,13 @@ mod signal;
 #[cfg(test)]
 mod tests;
 
-pub use access::{Access, AccessKind, Addresses, Completion, GroupKind, Strength, Values};
-pub use command::{Action, Command, Count, Fenced};
-pub use condition::{Condition, Literal};
+pub use access::{
+    Completion, GroupKind, SharedAccess, SharedAccessKind, SharedAddresses, SharedStrength, WrittenValues,
+};
+pub use command::{Command, CommandAction, Count, Fenced};
+pub use condition::{AccessCondition, Literal};
 pub use error::ProgramError;
 pub(crate) use packed::{Opcode, Packed};
-pub use programs::{Program, WarpProgram};
-pub use shape::{LANES, MAX_THREADS, NAMED_BARRIERS, RANK_SHIFT, Shape};
+pub use programs::{WarpProgram, WarpPrograms};
+pub use shape::{LANES, MAX_THREADS, NAMED_BARRIERS, ProgramShape, RANK_SHIFT};
 pub use signal::{Signal, Signalled};

@@ -15,7 +15,9 @@ pub(crate) mod pairs;
 pub(crate) mod shadow;
 
 use crate::machine::Context;
-use crate::program::{AccessKind, Addresses, Completion, GroupKind, Opcode, Packed, Program, Strength};
+use crate::program::{
+    Completion, GroupKind, Opcode, Packed, SharedAccessKind, SharedAddresses, SharedStrength, WarpPrograms,
+};
 
 /// An access's part in happens-before: a component and an epoch; later accesses know it if their clock is beyond the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +78,7 @@ pub(crate) fn fenced<'a>(context: &'a Context<'_>, command: &Packed) -> Option<&
 }
 
 /// The largest power of two, at most 16, that divides all accesses' places and sizes: memory is watched in such pieces.
-pub(crate) fn granule(program: &Program) -> u32 {
+pub(crate) fn granule(program: &WarpPrograms) -> u32 {
     let mut all = 16;
     for warp in program.warps() {
         for command in warp.packed() {
@@ -85,8 +87,8 @@ pub(crate) fn granule(program: &Program) -> u32 {
             }
             all |= command.size();
             match warp.addresses_of(command) {
-                Addresses::Affine { base, stride } => all |= base | stride as u32,
-                Addresses::Each(addresses) => {
+                SharedAddresses::Affine { base, stride } => all |= base | stride as u32,
+                SharedAddresses::Each(addresses) => {
                     let on = (0..32).filter(|l| command.lanes >> l & 1 != 0);
                     all |= on.fold(0, |bits, l| bits | addresses[l]);
                 }
@@ -110,12 +112,16 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> {
 
 /// Whether two accesses that meet in full are morally strong (PTX ISA, "Memory Consistency Model"): both strong, each in the scope of the
 /// other. Those that meet in part never are.
-pub(crate) fn morally_strong(a: Strength, b: Strength, same_cta: bool) -> bool {
-    let enough = if same_cta { Strength::Cta } else { Strength::Cluster };
+pub(crate) fn morally_strong(a: SharedStrength, b: SharedStrength, same_cta: bool) -> bool {
+    let enough = if same_cta { SharedStrength::Cta } else { SharedStrength::Cluster };
     a.min(b) >= enough
 }
 
 /// Whether two kinds of access race, if they are not morally strong.
-pub(crate) fn conflict(a: AccessKind, b: AccessKind) -> bool {
-    !matches!((a, b), (AccessKind::Read, AccessKind::Read) | (AccessKind::Atomic, AccessKind::Atomic))
+pub(crate) fn conflict(a: SharedAccessKind, b: SharedAccessKind) -> bool {
+    !matches!(
+        (a, b),
+        (SharedAccessKind::Read, SharedAccessKind::Read)
+            | (SharedAccessKind::Atomic, SharedAccessKind::Atomic)
+    )
 }

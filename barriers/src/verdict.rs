@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::program::{AccessKind, Count};
+use crate::program::{Count, SharedAccessKind};
 
 /// The answer for a program.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub struct BarrierReport {
     /// In one word.
     pub verdict: Verdict,
     /// Who waits for whom, where the verdict is deadlock.
@@ -76,7 +76,7 @@ impl Threads {
 
 /// Threads at a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct ThreadsPlace {
     /// Who.
     pub threads: Threads,
     /// The PTX instruction's number.
@@ -136,7 +136,7 @@ pub struct Generation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Participant {
     /// Who, and where.
-    pub place: Place,
+    pub place: ThreadsPlace,
     /// Whether they waited for the others.
     pub waits: bool,
 }
@@ -145,7 +145,7 @@ pub struct Participant {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     /// Who, and where.
-    pub place: Place,
+    pub place: ThreadsPlace,
     /// At what.
     pub resource: Resource,
     /// In which generation.
@@ -160,7 +160,7 @@ pub struct Waiting {
     pub in_warp: bool,
     /// Others that would still come here, were they not waiting: indices into [`Deadlock::waiting`], with the place where they
     /// would arrive. With `in_warp`, the rest of the warp: where they would arrive, or else where they wait.
-    pub waits_for: Vec<(usize, Place)>,
+    pub waits_for: Vec<(usize, ThreadsPlace)>,
 }
 
 /// A deadlock.
@@ -184,11 +184,11 @@ pub enum Misuse {
         /// The generation.
         generation: u32,
         /// Who came first.
-        first: Place,
+        first: ThreadsPlace,
         /// With this count.
         first_count: Count,
         /// Who came with another.
-        second: Place,
+        second: ThreadsPlace,
         /// That.
         second_count: Count,
     },
@@ -199,53 +199,53 @@ pub enum Misuse {
         /// The generation.
         generation: u32,
         /// Who came too much.
-        place: Place,
+        place: ThreadsPlace,
     },
     /// An mbarrier that nobody initialised, or whose `mbarrier.init` need not have happened yet.
     NotInitialised {
         /// Its address.
         address: u32,
         /// Who uses it.
-        place: Place,
+        place: ThreadsPlace,
         /// The `mbarrier.init` that may come later, if there is any.
-        init: Option<Place>,
+        init: Option<ThreadsPlace>,
     },
     /// An mbarrier initialised again while others may still use it.
     InitialisedAgain {
         /// Its address.
         address: u32,
         /// By whom.
-        place: Place,
+        place: ThreadsPlace,
         /// A use of its earlier life that need not have happened yet.
-        earlier: Place,
+        earlier: ThreadsPlace,
     },
     /// `barrier.cluster.wait` without an arrive before it, or two arrives without a wait between.
     ClusterOrder {
         /// By whom.
-        place: Place,
+        place: ThreadsPlace,
     },
     /// Shared memory of a CTA that may not have started when another one of the cluster touches it.
     NotStarted {
         /// The CTA's rank.
         cta: u32,
         /// Who touches it.
-        place: Place,
+        place: ThreadsPlace,
     },
     /// Shared memory of a CTA that may have ended when another one of the cluster touches it.
     Ended {
         /// The CTA's rank.
         cta: u32,
         /// Who touches it.
-        place: Place,
+        place: ThreadsPlace,
     },
     /// An `mbarrier.init` that an asynchronous copy of another thread need not see, for want of a proxy fence.
     InitNotFenced {
         /// The mbarrier's address.
         address: u32,
         /// The copy.
-        place: Place,
+        place: ThreadsPlace,
         /// The `mbarrier.init`.
-        init: Place,
+        init: ThreadsPlace,
     },
     /// All arrivals of an mbarrier's phase came, and more bytes than it expects: in another order the phase completes without some.
     TooManyBytes {
@@ -256,7 +256,7 @@ pub enum Misuse {
         /// Too many.
         bytes: u64,
         /// The last copy.
-        place: Place,
+        place: ThreadsPlace,
     },
     /// Bytes expected for an mbarrier's phase by a thread that need not have done so before the phase completes.
     LateExpectTx {
@@ -265,7 +265,7 @@ pub enum Misuse {
         /// The phase.
         phase: u32,
         /// By whom.
-        place: Place,
+        place: ThreadsPlace,
     },
 }
 
@@ -278,9 +278,9 @@ pub struct Recycling {
     pub later: u32,
     /// Who takes part in the later use without knowing that the earlier is over; for a wait at an mbarrier: who waits for
     /// `earlier` and may be overtaken by `later`.
-    pub place: Place,
+    pub place: ThreadsPlace,
     /// Where those threads waited last before that: what they know, they know from there. `None`: they never waited.
-    pub knows_from: Option<Place>,
+    pub knows_from: Option<ThreadsPlace>,
     /// Participants of the earlier use from whom no path leads to `place`.
     pub unordered: Vec<Participant>,
     /// Which rule is broken.
@@ -307,16 +307,16 @@ pub struct BarrierPoint {
     /// Which.
     pub generation: u32,
     /// Where the thread takes part in it.
-    pub place: Place,
+    pub place: ThreadsPlace,
 }
 
 /// One access of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RacingAccess {
     /// Who and where.
-    pub place: Place,
+    pub place: ThreadsPlace,
     /// What it does.
-    pub kind: AccessKind,
+    pub kind: SharedAccessKind,
     /// Its first byte.
     pub address: u32,
     /// Its bytes.
@@ -333,7 +333,7 @@ pub struct RacingAccess {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RaceGroup {
     /// `write-write`, `read-write`, `read-atomic`, `write-atomic`.
-    pub kind: RaceKind,
+    pub kind: BarrierRaceKind,
     /// The first byte that both touch, in the example.
     pub address: u32,
     /// One access of the example: that of the lower thread.
@@ -359,7 +359,7 @@ pub struct RaceGroup {
 /// Kinds of races.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RaceKind {
+pub enum BarrierRaceKind {
     /// Two writes.
     WriteWrite,
     /// A write and a read.

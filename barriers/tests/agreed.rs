@@ -1,10 +1,10 @@
 //! Values that are not known and the same for all threads that see them: what one thread writes to shared memory for all, and what a warp agrees on.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// A kernel of 64 threads; `first` is the first one, `v` is not known and differs from thread to thread.
-fn found(body: &str) -> Findings {
+fn found(body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in)
@@ -30,12 +30,12 @@ fn found(body: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() }).unwrap().findings
 }
 
 /// A queue of work: the first thread takes the next piece for all until there is none.
-fn queue(take: &str, read: &str, work: &str, end: &str) -> Findings {
+fn queue(take: &str, read: &str, work: &str, end: &str) -> KernelFindings {
     found(&format!("AGAIN:\n{take}\nbar.sync 0;\n{read}\n@p bra OUT;\n{work}\n{end}\nbra AGAIN;\nOUT:"))
 }
 

@@ -2,8 +2,8 @@
 
 use crate::writer::{ALL, Read, Write, Writer};
 use bugaroo_barriers::Verdict;
-use bugaroo_barriers::program::{Action, Completion, Fenced, GroupKind};
-use bugaroo_barriers::verdict::{Misuse, RaceKind, RecyclingRule, Resource};
+use bugaroo_barriers::program::{CommandAction, Completion, Fenced, GroupKind};
+use bugaroo_barriers::verdict::{BarrierRaceKind, Misuse, RecyclingRule, Resource};
 
 const FULL: u32 = 4096;
 const EMPTY: u32 = 4160;
@@ -41,7 +41,7 @@ fn ring(slots: u32, rounds: u32, bug: Bug) -> Writer {
         let (full, empty, buffer) = (FULL + 8 * slot, EMPTY + 8 * slot, 512 * slot);
         if bug != Bug::NoEmptyWait {
             let parity = phase ^ 1;
-            w.act(0, 1, Action::MbarrierWait { address: empty, parity, relaxed: false });
+            w.act(0, 1, CommandAction::MbarrierWait { address: empty, parity, relaxed: false });
         }
         let bytes = if bug == Bug::Bytes { 256 } else { 512 };
         w.mbarrier_arrive(0, 1, full, bytes);
@@ -82,7 +82,7 @@ fn a_missing_wait_for_the_data_is_a_race() {
     let report = w.check();
     assert_eq!(report.verdict, Verdict::Race);
     let race = &report.races[0];
-    assert_eq!((race.kind, race.pairs), (RaceKind::ReadWrite, 32));
+    assert_eq!((race.kind, race.pairs), (BarrierRaceKind::ReadWrite, 32));
     assert_eq!((race.first.place.origin, race.first.asynchronous), (copy, true));
     assert_eq!((race.second.place.origin, race.second.asynchronous), (read, false));
 }
@@ -138,8 +138,13 @@ fn bytes_expected_apart_from_the_arrival_may_come_late() {
         (0..3).for_each(|warp| {
             w.sync_all(warp);
         });
-        let expects =
-            Action::MbarrierArrive { address: FULL, count: 0, expect_tx: 128, drop: false, relaxed: false };
+        let expects = CommandAction::MbarrierArrive {
+            address: FULL,
+            count: 0,
+            expect_tx: 128,
+            drop: false,
+            relaxed: false,
+        };
         w.act(0, 1, expects);
         w.bulk_load(0, 0, 128, FULL);
         w.mbarrier_arrive(if same_warp { 0 } else { 1 }, 1, FULL, 0);
@@ -151,7 +156,7 @@ fn bytes_expected_apart_from_the_arrival_may_come_late() {
     assert!(matches!(build(false).misuse, Some(Misuse::LateExpectTx { .. })));
 }
 
-fn cp_async(groups_left: u32, barrier: bool) -> bugaroo_barriers::Report {
+fn cp_async(groups_left: u32, barrier: bool) -> bugaroo_barriers::BarrierReport {
     let mut w = Writer::warps(2);
     for stage in 0..2 {
         for warp in 0..2 {
@@ -188,7 +193,7 @@ fn a_thread_may_read_its_own_copies_once_it_has_waited() {
         w.copy(0, ALL, Write, 0, 16, completion);
         w.commit(0, GroupKind::CpAsync);
         w.wait_group(0, GroupKind::CpAsync, left);
-        w.access(0, ALL, Read, 16, 0, 16, bugaroo_barriers::program::Values::Unknown);
+        w.access(0, ALL, Read, 16, 0, 16, bugaroo_barriers::program::WrittenValues::Unknown);
         w.check()
     };
     assert_eq!(build(0).verdict, Verdict::Verified);
@@ -205,7 +210,7 @@ fn copies_can_arrive_at_an_mbarrier() {
         w.sync_all(1);
         w.copy(0, ALL, Write, 0, 16, Completion::Group(GroupKind::CpAsync));
         if arrives {
-            let action = Action::CpAsyncArrive { address: FULL, noinc: true };
+            let action = CommandAction::CpAsyncArrive { address: FULL, noinc: true };
             w.act(0, ALL, action);
         } else {
             w.mbarrier_arrive(0, ALL, FULL, 0);
@@ -225,7 +230,7 @@ fn a_store_by_bulk_copy_needs_a_proxy_fence() {
         for warp in 0..2 {
             w.row(warp, Write, 128 * warp);
             if fence {
-                w.act(warp, ALL, Action::Fence(Fenced::Proxy));
+                w.act(warp, ALL, CommandAction::Fence(Fenced::Proxy));
             }
             w.sync_all(warp);
         }
@@ -240,7 +245,7 @@ fn a_store_by_bulk_copy_needs_a_proxy_fence() {
     assert_eq!(build(true).verdict, Verdict::Verified);
     let report = build(false);
     assert_eq!(report.verdict, Verdict::Race);
-    assert!(report.races.iter().all(|r| r.kind == RaceKind::MissingProxyFence), "{report:#?}");
+    assert!(report.races.iter().all(|r| r.kind == BarrierRaceKind::MissingProxyFence), "{report:#?}");
     let pairs: u64 = report.races.iter().map(|r| r.pairs).sum();
     assert_eq!(pairs, 64);
 }
@@ -251,12 +256,12 @@ fn a_store_by_bulk_copy_must_be_over_before_its_source_changes() {
     w.copy(0, 1, Read, 0, 256, Completion::Group(GroupKind::Bulk));
     w.commit(0, GroupKind::Bulk);
     w.word(0, 1, Write, 0);
-    assert_eq!(w.check().races[0].kind, RaceKind::ReadWrite);
+    assert_eq!(w.check().races[0].kind, BarrierRaceKind::ReadWrite);
 }
 
 #[test]
 fn an_init_must_be_fenced_before_another_thread_copies() {
-    let build = |fence: Option<Action<'_>>, copier: u32| {
+    let build = |fence: Option<CommandAction<'_>>, copier: u32| {
         let mut w = Writer::warps(2);
         w.init(0, FULL, 1);
         if let Some(fence) = fence {
@@ -271,7 +276,7 @@ fn an_init_must_be_fenced_before_another_thread_copies() {
         w.check()
     };
     for fenced in [Fenced::Proxy, Fenced::Inits] {
-        assert_eq!(build(Some(Action::Fence(fenced)), 1).verdict, Verdict::Verified);
+        assert_eq!(build(Some(CommandAction::Fence(fenced)), 1).verdict, Verdict::Verified);
     }
     let report = build(None, 1);
     assert!(matches!(report.misuse, Some(Misuse::InitNotFenced { address: FULL, .. })), "{report:#?}");

@@ -1,13 +1,13 @@
 //! `cuda::barrier`, `cuda::pipeline` and `memcpy_async`, as the toolkit's headers expand them.
 
-use bugaroo_barriers::emulate::{Options, Text};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
 use bugaroo_barriers::findings::verify;
 
 fn verdicts(file: &str) -> Vec<(String, &'static str)> {
     let path = format!("{}/tests/kernels/{file}.ptx", env!("CARGO_MANIFEST_DIR"));
-    let text = Text::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX");
+    let text = KernelText::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX");
     let verdict = |kernel: &str| {
-        let options = Options { max_steps: 1_000_000, ..Options::default() };
+        let options = KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() };
         verify(&text, kernel, &options).expect("a kernel").findings.verdict
     };
     text.kernels().map(|kernel| (kernel.to_string(), verdict(kernel))).collect()

@@ -1,15 +1,15 @@
 //! Blocks of a cluster: each other's shared memory, arrivals there, copies to several of them.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
-fn kernels() -> Text {
+fn kernels() -> KernelText {
     let path = format!("{}/tests/kernels/clusters.ptx", env!("CARGO_MANIFEST_DIR"));
-    Text::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX")
+    KernelText::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX")
 }
 
-fn with(text: &Text, kernel: &str, cluster: Option<[u32; 3]>) -> Findings {
-    let options = Options { cluster, max_steps: 100_000, ..Options::default() };
+fn with(text: &KernelText, kernel: &str, cluster: Option<[u32; 3]>) -> KernelFindings {
+    let options = KernelOptions { cluster, max_steps: 100_000, ..KernelOptions::default() };
     verify(text, kernel, &options).expect("a kernel").findings
 }
 

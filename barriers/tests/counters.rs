@@ -1,10 +1,10 @@
 //! Counters in shared memory that threads add to.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// 64 threads with a counter, nought at first.
-fn kernel(body: &str) -> Findings {
+fn kernel(body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 from_param)
@@ -28,8 +28,8 @@ fn kernel(body: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).expect("PTX");
-    let options = Options { max_steps: 100_000, ..Options::default() };
+    let text = KernelText::new(&ptx).expect("PTX");
+    let options = KernelOptions { max_steps: 100_000, ..KernelOptions::default() };
     verify(&text, "k", &options).expect("a kernel").findings
 }
 
@@ -63,7 +63,7 @@ fn what_a_loop_waits_for_is_not_known() {
 }
 
 /// Everybody arrives and waits; a thread of each warp takes 32 off a counter that holds `all`; the last one does `what`.
-fn last(all: u32, before: &str, what: &str, after: &str) -> Findings {
+fn last(all: u32, before: &str, what: &str, after: &str) -> KernelFindings {
     kernel(&format!(
         "@p st.shared.u32 [counter], {all};
     bar.sync 0;

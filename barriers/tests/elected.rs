@@ -1,11 +1,11 @@
 //! Votes, shuffles and elections make the lanes of a warp wait for each other. That orders waits and arrivals at mbarriers, and no memory.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// The lanes of warp 0 wait until the buffer is empty, and one of them says that it is full; a thread of warp 1 waits for that and gives it back. In
 /// between, warp 0 does `exchange`, and those who come to `GO` go on; before it `before`, and behind it `behind`.
-fn kernel(before: &str, exchange: &str, behind: &str) -> Findings {
+fn kernel(before: &str, exchange: &str, behind: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 in)
@@ -51,8 +51,8 @@ DONE:
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|error| panic!("{error:?}\n{ptx}"));
-    verify(&text, "k", &Options::default()).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|error| panic!("{error:?}\n{ptx}"));
+    verify(&text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 const ELECT: &str = "elect.sync _|q, 0xffffffff;\n@!q ret;";
@@ -104,7 +104,7 @@ fn an_exchange_orders_no_memory() {
 fn without_waits_at_mbarriers_exchanges_are_no_commands() {
     let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n.maxntid 32, 1, 1\n{\n.reg .b32 x;\nmov.u32 x, %tid.x;\n\
                shfl.sync.idx.b32 x, x, 0, 31, 0xffffffff;\nbar.sync 0;\nret;\n}\n";
-    let text = Text::new(ptx).unwrap();
-    let verified = verify(&text, "k", &Options::default()).unwrap();
+    let text = KernelText::new(ptx).unwrap();
+    let verified = verify(&text, "k", &KernelOptions::default()).unwrap();
     assert_eq!(verified.findings.stats.commands, 32);
 }

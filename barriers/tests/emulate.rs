@@ -1,14 +1,14 @@
 //! From PTX to thread programs: what is known, what is refused and why.
 
-use bugaroo_barriers::emulate::{Emulation, Options, Refusal, RefusalKind, Text};
+use bugaroo_barriers::emulate::{Emulation, KernelOptions, KernelText, Refusal, RefusalKind};
 
-fn text(file: &str) -> Text {
+fn text(file: &str) -> KernelText {
     let path = format!("{}/tests/kernels/{file}.ptx", env!("CARGO_MANIFEST_DIR"));
-    Text::new(&std::fs::read_to_string(path).unwrap()).unwrap()
+    KernelText::new(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 fn emulate(file: &str, kernel: &str) -> Result<Emulation, Refusal> {
-    text(file).emulate(kernel, &Options { max_steps: 100_000, ..Options::default() })
+    text(file).emulate(kernel, &KernelOptions { max_steps: 100_000, ..KernelOptions::default() })
 }
 
 /// Thread commands of a kernel that runs to its end.
@@ -82,7 +82,7 @@ fn parameters_can_be_given() {
     let text = text("unknown");
     let with = |params: &[(&str, &str)], kernel: &str| {
         let params = params.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        text.emulate(kernel, &Options { params, ..Options::default() })
+        text.emulate(kernel, &KernelOptions { params, ..KernelOptions::default() })
     };
     for name in ["1", "branch_param_1", "param_1"] {
         let emulation = with(&[(name, "3")], "branch").unwrap();
@@ -103,9 +103,11 @@ fn parameters_can_be_given() {
 #[test]
 fn absurd_barriers_and_launches_are_told() {
     let text = text("unknown");
-    let run = |kernel: &str, options: Options| text.emulate(kernel, &options).expect_err(kernel);
-    let param =
-        |value: &str| Options { params: vec![("0".to_string(), value.to_string())], ..Options::default() };
+    let run = |kernel: &str, options: KernelOptions| text.emulate(kernel, &options).expect_err(kernel);
+    let param = |value: &str| KernelOptions {
+        params: vec![("0".to_string(), value.to_string())],
+        ..KernelOptions::default()
+    };
     for (value, part) in [("0", "for 0 threads"), ("33", "for 33 threads"), ("4096", "for 4096 threads")] {
         let refusal = run("barrier_count", param(value));
         assert!(refusal.kind == RefusalKind::Illegal && refusal.to_string().contains(part), "{refusal}");
@@ -114,10 +116,10 @@ fn absurd_barriers_and_launches_are_told() {
     let refusal = run("barrier_id", param("16"));
     assert!(refusal.to_string().contains("the 16 barriers 0 to 15"), "{refusal}");
     for block in [[0, 1, 1], [2048, 1, 1], [64, 64, 1]] {
-        let refusal = run("barrier_id", Options { block: Some(block), ..Options::default() });
+        let refusal = run("barrier_id", KernelOptions { block: Some(block), ..KernelOptions::default() });
         assert_eq!(refusal.kind, RefusalKind::Usage, "{refusal}");
     }
-    assert_eq!(run("nobody", Options::default()).kind, RefusalKind::Usage);
+    assert_eq!(run("nobody", KernelOptions::default()).kind, RefusalKind::Usage);
 }
 
 #[test]
@@ -129,10 +131,11 @@ fn texts_that_are_no_kernels_are_told() {
         (".version 8.0\n.target sm_80\n.address_size 64\n", "the module has no kernel"),
         (".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { bar.sync ; }", ""),
     ] {
-        match Text::new(ptx) {
+        match KernelText::new(ptx) {
             Err(refusal) => assert!(refusal.to_string().contains(part), "{refusal}"),
             Ok(text) => {
-                let refusal = text.emulate("k", &Options { block: Some([32, 1, 1]), ..Options::default() });
+                let refusal =
+                    text.emulate("k", &KernelOptions { block: Some([32, 1, 1]), ..KernelOptions::default() });
                 assert!(refusal.is_err(), "{ptx}");
             }
         }

@@ -1,18 +1,18 @@
 //! A kernel `k`, and the verdict that it is to get.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// What is known of the kernel of a text.
 #[track_caller]
-pub fn findings(ptx: &str) -> Findings {
-    let text = Text::new(ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+pub fn findings(ptx: &str) -> KernelFindings {
+    let text = KernelText::new(ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() }).unwrap().findings
 }
 
 /// Checks the verdict. `body`: the kernel's own part, for whoever reads the failure.
 #[track_caller]
-pub fn expected(found: Findings, body: &str, verdict: &str) -> Findings {
+pub fn expected(found: KernelFindings, body: &str, verdict: &str) -> KernelFindings {
     assert_eq!(found.verdict, verdict, "{body}\n{found:#?}");
     found
 }

@@ -1,12 +1,12 @@
 //! Flags, counters and locks in memory: what they may order is a possible race, and no certain one.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 use crate::expected::{expected, findings};
 
 /// A kernel of 64 threads. Before `body`, `flag`, `count` and `lock` are nought for all; warp 0 goes to `FIRST`, the other one falls through.
-fn kernel(body: &str) -> Findings {
+fn kernel(body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .global .align 4 .u32 outside;
@@ -45,7 +45,7 @@ fn kernel(body: &str) -> Findings {
 }
 
 #[track_caller]
-fn expect(body: &str, verdict: &str) -> Findings {
+fn expect(body: &str, verdict: &str) -> KernelFindings {
     expected(kernel(body), body, verdict)
 }
 
@@ -138,10 +138,10 @@ fn values_that_flags_hand_over_are_not_known() {
 #[test]
 fn a_barrier_of_software_is_followed_as_far_as_it_can_be() {
     let path = format!("{}/tests/kernels/software.ptx", env!("CARGO_MANIFEST_DIR"));
-    let text = Text::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX");
+    let text = KernelText::new(&std::fs::read_to_string(path).expect("the kernels")).expect("PTX");
     let mut kernels = 0;
     for kernel in text.kernels() {
-        let found = verify(&text, kernel, &Options::default()).unwrap().findings;
+        let found = verify(&text, kernel, &KernelOptions::default()).unwrap().findings;
         let expected = if kernel.ends_with("_wrong") { "race" } else { "possible-race" };
         assert_eq!(found.verdict, expected, "{kernel}: {found:#?}");
         kernels += 1;

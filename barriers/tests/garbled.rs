@@ -1,6 +1,6 @@
 //! Kernels with something wrong in them: the verifier answers, whatever it is. What `fuzz/` does with more patience.
 
-use bugaroo_barriers::emulate::{Options, Text};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
 use bugaroo_barriers::findings::verify;
 use proptest::prelude::*;
 
@@ -11,8 +11,8 @@ fn source(file: usize) -> String {
 
 /// Looks at every kernel of a text.
 fn look(ptx: &str, block: u32) {
-    let Ok(text) = Text::new(ptx) else { return };
-    let options = Options { block: Some([block, 1, 1]), max_steps: 5_000, ..Options::default() };
+    let Ok(text) = KernelText::new(ptx) else { return };
+    let options = KernelOptions { block: Some([block, 1, 1]), max_steps: 5_000, ..KernelOptions::default() };
     for kernel in text.kernels() {
         if let Ok(verified) = verify(&text, kernel, &options) {
             assert!(!verified.findings.verdict.is_empty());

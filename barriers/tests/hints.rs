@@ -1,10 +1,10 @@
 //! What is said beside verdicts: barriers that nobody waits at, and that lockstep would be enough.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// A kernel of 64 threads, two words of shared memory for each.
-fn found(body: &str, options: &Options) -> Findings {
+fn found(body: &str, options: &KernelOptions) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in)
@@ -24,14 +24,14 @@ fn found(body: &str, options: &Options) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
     verify(&text, "k", options).unwrap().findings
 }
 
 #[test]
 fn barriers_that_nobody_waits_at() {
     let told = |body: &str| -> Vec<(String, u32, usize)> {
-        let found = found(body, &Options::default());
+        let found = found(body, &KernelOptions::default());
         assert_eq!(found.verdict, "verified", "{found:#?}");
         found.unwaited.into_iter().map(|one| (one.barrier, one.generation, one.at.len())).collect()
     };
@@ -44,14 +44,14 @@ fn barriers_that_nobody_waits_at() {
 #[test]
 fn what_lockstep_would_make_right() {
     let within = "st.shared.u32 [mine], v;\nld.shared.u32 v, [next];";
-    let found_within = found(within, &Options::default());
+    let found_within = found(within, &KernelOptions::default());
     assert_eq!((found_within.verdict, found_within.right_in_lockstep), ("race", true));
-    let lockstep = Options { warp_synchronous: true, ..Options::default() };
+    let lockstep = KernelOptions { warp_synchronous: true, ..KernelOptions::default() };
     let asked = found(within, &lockstep);
     assert_eq!((asked.verdict, asked.right_in_lockstep), ("verified", false));
     let across = "xor.b32 next, mine, 128;\nst.shared.u32 [mine], v;\nld.shared.u32 v, [next];";
-    let found_across = found(across, &Options::default());
+    let found_across = found(across, &KernelOptions::default());
     assert_eq!((found_across.verdict, found_across.right_in_lockstep), ("race", false));
     let synchronised = "st.shared.u32 [mine], v;\nbar.warp.sync -1;\nld.shared.u32 v, [next];";
-    assert_eq!(found(synchronised, &Options::default()).verdict, "verified");
+    assert_eq!(found(synchronised, &KernelOptions::default()).verdict, "verified");
 }

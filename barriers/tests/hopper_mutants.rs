@@ -3,7 +3,7 @@
 //! A mutant is one kernel's text with one instruction of its synchronisation left out or changed. It is found where the verdict is another
 //! one than "verified".
 
-use bugaroo_barriers::emulate::{Options, Text};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
 use bugaroo_barriers::findings::verify;
 
 fn source() -> String {
@@ -24,8 +24,8 @@ const KERNELS: [(&str, [u32; 3]); 7] = [
 
 fn verdict(ptx: &str, kernel: &str, sizes: [u32; 3]) -> &'static str {
     let tensors = (0..).zip(sizes).map(|(map, bytes): (u32, u32)| (map.to_string(), bytes)).collect();
-    let options = Options { tensors, max_steps: 2_000_000, ..Options::default() };
-    let Ok(text) = Text::new(ptx) else { return "no PTX" };
+    let options = KernelOptions { tensors, max_steps: 2_000_000, ..KernelOptions::default() };
+    let Ok(text) = KernelText::new(ptx) else { return "no PTX" };
     verify(&text, kernel, &options).map_or("usage", |verified| verified.findings.verdict)
 }
 

@@ -1,9 +1,9 @@
 //! Programs with named barriers, and what the checker has to say about them.
 
 use crate::writer::{ALL, Atomic, Read, Write, Writer};
-use bugaroo_barriers::program::{Action, Count, Values};
-use bugaroo_barriers::verdict::{Misuse, RaceKind, RecyclingRule, Resource};
-use bugaroo_barriers::{Shape, Verdict};
+use bugaroo_barriers::program::{CommandAction, Count, WrittenValues};
+use bugaroo_barriers::verdict::{BarrierRaceKind, Misuse, RecyclingRule, Resource};
+use bugaroo_barriers::{ProgramShape, Verdict};
 
 const fn named(id: u32) -> Resource {
     Resource::Named { cta: 0, id }
@@ -130,7 +130,7 @@ fn a_race_comes_with_its_interval() {
     let report = w.check();
     assert_eq!(report.verdict, Verdict::Race);
     let [race] = &report.races[..] else { panic!("{report:?}") };
-    assert_eq!(race.kind, RaceKind::ReadWrite);
+    assert_eq!(race.kind, BarrierRaceKind::ReadWrite);
     assert_eq!((race.pairs, race.addresses, race.benign, race.at_least), (32, 32, 0, false));
     assert_eq!((race.first.place.origin, race.second.place.origin), (write, read));
     assert_eq!(race.first.place.threads.first(), 0);
@@ -162,9 +162,9 @@ fn races_need_no_barrier() {
 #[test]
 fn every_byte_of_a_vector_counts() {
     let mut w = Writer::warps(2);
-    w.access(0, 1, Write, 16, 0, 0, Values::Unknown);
-    w.access(1, 1, Read, 1, 15, 0, Values::Unknown);
-    w.access(1, 1, Read, 1, 16, 0, Values::Unknown);
+    w.access(0, 1, Write, 16, 0, 0, WrittenValues::Unknown);
+    w.access(1, 1, Read, 1, 15, 0, WrittenValues::Unknown);
+    w.access(1, 1, Read, 1, 16, 0, WrittenValues::Unknown);
     let report = w.check();
     assert_eq!(report.races.len(), 1);
     assert_eq!((report.races[0].pairs, report.races[0].address), (1, 15));
@@ -180,41 +180,41 @@ fn atomics_race_with_what_is_not_atomic() {
     let report = w.check();
     let all: Vec<_> = report.races.iter().map(|r| (r.kind, r.pairs)).collect();
     // The reader's own atomic is before its read.
-    assert_eq!(all, [(RaceKind::ReadAtomic, 32), (RaceKind::ReadAtomic, 31)]);
+    assert_eq!(all, [(BarrierRaceKind::ReadAtomic, 32), (BarrierRaceKind::ReadAtomic, 31)]);
 }
 
 #[test]
 fn equal_values_are_benign() {
-    let write = |values: [Values<'_>; 2]| {
+    let write = |values: [WrittenValues<'_>; 2]| {
         let mut w = Writer::warps(2);
         w.access(0, 0b11, Write, 4, 0, 0, values[0]);
         w.access(1, 1, Write, 4, 0, 0, values[1]);
         w.check()
     };
-    let report = write([Values::Same(7), Values::Same(7)]);
+    let report = write([WrittenValues::Same(7), WrittenValues::Same(7)]);
     assert_eq!(report.verdict, Verdict::BenignRace);
     let all: Vec<(u64, u64)> = report.races.iter().map(|r| (r.pairs, r.benign)).collect();
     // Two lanes of one instruction, and each of them with the other warp.
     assert_eq!(all, [(1, 1), (2, 2)]);
-    let report = write([Values::Same(7), Values::Same(8)]);
+    let report = write([WrittenValues::Same(7), WrittenValues::Same(8)]);
     assert_eq!(report.verdict, Verdict::Race);
     let mut each = [Some(7); 32];
     each[1] = None;
-    let report = write([Values::Each(&each), Values::Same(7)]);
+    let report = write([WrittenValues::Each(&each), WrittenValues::Same(7)]);
     assert_eq!(report.verdict, Verdict::Race);
     assert_eq!(report.races[1].benign, 1);
 }
 
 #[test]
 fn all_means_who_has_not_exited_and_the_last_warp_may_be_small() {
-    let mut w = Writer::shape(Shape { ctas: 1, threads: 72 });
-    w.act(1, 0xff, Action::Exit);
-    w.act(1, !0xff, Action::Sync { id: 0, count: Count::All });
+    let mut w = Writer::shape(ProgramShape { ctas: 1, threads: 72 });
+    w.act(1, 0xff, CommandAction::Exit);
+    w.act(1, !0xff, CommandAction::Sync { id: 0, count: Count::All });
     w.sync_all(0);
     w.sync(2, 0, 96);
     assert_eq!(w.check().verdict, Verdict::Verified);
     // By number the small warp is a whole one.
-    let mut w = Writer::shape(Shape { ctas: 1, threads: 40 });
+    let mut w = Writer::shape(ProgramShape { ctas: 1, threads: 40 });
     w.sync(0, 3, 64);
     w.sync(1, 3, 64);
     assert_eq!(w.check().verdict, Verdict::Verified);
@@ -227,7 +227,7 @@ fn lanes_of_a_warp_are_not_in_step_unless_told() {
         w.program.set_warp_synchronous(lockstep);
         w.word(0, 1, Write, 0);
         if synced {
-            w.act(0, ALL, Action::WarpSync { members: ALL });
+            w.act(0, ALL, CommandAction::WarpSync { members: ALL });
         }
         w.word(0, ALL, Read, 0);
         w.check()
@@ -251,17 +251,17 @@ fn arrivals_left_over_are_told() {
 #[test]
 fn clusters_wait_for_all_their_ctas() {
     let build = |with_wait| {
-        let mut w = Writer::shape(Shape { ctas: 2, threads: 32 });
+        let mut w = Writer::shape(ProgramShape { ctas: 2, threads: 32 });
         // CTA 1 writes to CTA 0's memory.
         for cta in 0..2 {
-            w.act(cta, ALL, Action::ClusterArrive { relaxed: false });
-            w.act(cta, ALL, Action::ClusterWait);
+            w.act(cta, ALL, CommandAction::ClusterArrive { relaxed: false });
+            w.act(cta, ALL, CommandAction::ClusterWait);
         }
         w.row(1, Write, 128);
         for cta in 0..2 {
-            w.act(cta, ALL, Action::ClusterArrive { relaxed: false });
+            w.act(cta, ALL, CommandAction::ClusterArrive { relaxed: false });
             if with_wait {
-                w.act(cta, ALL, Action::ClusterWait);
+                w.act(cta, ALL, CommandAction::ClusterWait);
             }
         }
         w.row(0, Read, 128);
@@ -272,7 +272,7 @@ fn clusters_wait_for_all_their_ctas() {
     };
     assert_eq!(build(true).verdict, Verdict::Verified);
     assert_eq!(build(false).verdict, Verdict::Race);
-    let mut w = Writer::shape(Shape { ctas: 2, threads: 32 });
-    w.act(0, ALL, Action::ClusterWait);
+    let mut w = Writer::shape(ProgramShape { ctas: 2, threads: 32 });
+    w.act(0, ALL, CommandAction::ClusterWait);
     assert!(matches!(w.check().misuse, Some(Misuse::ClusterOrder { .. })));
 }

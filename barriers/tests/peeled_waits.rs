@@ -1,10 +1,10 @@
 //! A wait for an mbarrier of which the first test stands before the loop.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// Warp 0 writes and arrives; warp 1 does `wait`, and reads.
-fn kernel(wait: &str) -> Findings {
+fn kernel(wait: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 out)
@@ -40,8 +40,8 @@ DONE:
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap();
-    verify(&text, "k", &Options::default()).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap();
+    verify(&text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 const LOOP: &str = "LOOP: mbarrier.try_wait.parity.shared.b64 q, [b], 0;\n@!q bra LOOP;";

@@ -1,18 +1,18 @@
 //! Matrix multiplications by `wgmma` whose number of tiles along the sum only the host knows: right ones are verified for any number, each mistake is
 //! found with a number that shows it.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
-fn kernels() -> Text {
+fn kernels() -> KernelText {
     let path = format!("{}/tests/kernels/handed_over/products.ptx", env!("CARGO_MANIFEST_DIR"));
-    Text::new(&std::fs::read_to_string(path).unwrap()).unwrap()
+    KernelText::new(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// What a tensor copy of A and of B moves; nothing is said of the number of tiles.
-fn found(text: &Text, kernel: &str) -> Findings {
+fn found(text: &KernelText, kernel: &str) -> KernelFindings {
     let tensors = vec![("0".to_string(), 8192), ("1".to_string(), 2048)];
-    verify(text, kernel, &Options { tensors, ..Options::default() }).unwrap().findings
+    verify(text, kernel, &KernelOptions { tensors, ..KernelOptions::default() }).unwrap().findings
 }
 
 const RIGHT: [&str; 5] = ["one_stage", "two_stages", "three_stages", "two_late", "four_late"];
@@ -54,7 +54,7 @@ fn mistakes_are_found() {
 #[test]
 fn what_stands_in_the_way_is_said() {
     let text = kernels();
-    let found = verify(&text, "two_stages", &Options::default()).unwrap().findings;
+    let found = verify(&text, "two_stages", &KernelOptions::default()).unwrap().findings;
     let reason = found.refusal.expect("a reason").reason;
     assert!(reason.contains("tensor map"), "{reason}");
 }

@@ -2,8 +2,8 @@
 //! `BUGAROO_ROUNDS=N` looks at that many kernels.
 
 use crate::random::Random;
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 use std::fmt::Write;
 
 struct Maker {
@@ -121,7 +121,7 @@ impl Maker {
 }
 
 /// The kernel with what gives `n`, `m` and `w` their values.
-fn kernel(body: &str, inputs: &str) -> Findings {
+fn kernel(body: &str, inputs: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in, .param .u32 k_n, .param .u32 k_m)
@@ -155,8 +155,8 @@ fn kernel(body: &str, inputs: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() }).unwrap().findings
 }
 
 const UNKNOWN: &str = "ld.param.u32 n, [k_n];\nld.param.u32 m, [k_m];\nld.global.u32 w, [in+4];";

@@ -2,8 +2,8 @@
 //! `BUGAROO_STAGES=N` looks at that many kernels.
 
 use crate::random::Random;
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 use std::fmt::Write;
 
 /// How one role hands over to the next.
@@ -315,7 +315,7 @@ impl Maker {
 }
 
 /// The kernel with what gives `n` its value.
-fn kernel(body: &str, (roles, threads): (u32, u32), inputs: &str) -> Findings {
+fn kernel(body: &str, (roles, threads): (u32, u32), inputs: &str) -> KernelFindings {
     let block = roles * threads;
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
@@ -350,8 +350,8 @@ fn kernel(body: &str, (roles, threads): (u32, u32), inputs: &str) -> Findings {
 ",
         last = 4 * (threads - 1)
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() }).unwrap().findings
 }
 
 #[test]

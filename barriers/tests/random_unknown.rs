@@ -2,8 +2,8 @@
 //! thread by itself where it was loaded. `BUGAROO_UNKNOWN=N` looks at that many kernels.
 
 use crate::random::Random;
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 use std::fmt::Write;
 
 /// Inputs: two numbers that all threads share, one that each of the two threads has for itself.
@@ -84,7 +84,7 @@ impl Maker {
 }
 
 /// The kernel with what gives `n`, `m` and `w` their values.
-fn kernel(body: &str, inputs: &str) -> Findings {
+fn kernel(body: &str, inputs: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in, .param .u32 k_n, .param .u32 k_m)
@@ -110,8 +110,8 @@ fn kernel(body: &str, inputs: &str) -> Findings {
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() }).unwrap().findings
 }
 
 const UNKNOWN: &str = "ld.param.u32 n, [k_n];\nld.param.u32 m, [k_m];\nld.global.u32 w, [in+4];";
@@ -135,7 +135,7 @@ fn verdicts_hold_for_all_inputs() {
         maker.block(0);
         let body = maker.text;
         let found = kernel(&body, UNKNOWN);
-        let all: Vec<Findings> = (0..1 << INPUTS).map(|bits| kernel(&body, &given(bits))).collect();
+        let all: Vec<KernelFindings> = (0..1 << INPUTS).map(|bits| kernel(&body, &given(bits))).collect();
         let context = || format!("seed {seed}:\n{body}\n{found:#?}");
         let wrong = all.iter().filter(|one| !one.is_clean()).count();
         match found.verdict {

@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 use crate::reference::{Command, Cta, Reference, explore, reference};
 use crate::whole::{Inputs, Kernel, Place, Statement, Test, Trips, make, run, text};
@@ -25,10 +25,10 @@ enum Wrong {
     Race,
 }
 
-fn verdict(kernel: &Kernel) -> Findings {
+fn verdict(kernel: &Kernel) -> KernelFindings {
     let ptx = text::ptx(kernel);
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options { max_steps: 1_000_000, ..Options::default() }).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions { max_steps: 1_000_000, ..KernelOptions::default() }).unwrap().findings
 }
 
 /// What goes wrong in some execution of some threads, and whether each was looked at by itself; None if that is not known.

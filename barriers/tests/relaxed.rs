@@ -1,10 +1,10 @@
 //! Relaxed arrivals and waits at mbarriers: they hand phases over, and memory only by fences around them.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// What a producer does behind its store, and a consumer before its read.
-fn handed_over(producer: &str, consumer: &str) -> Findings {
+fn handed_over(producer: &str, consumer: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in)
@@ -39,8 +39,8 @@ OUT:
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options::default()).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 const ARRIVE: &str = "mbarrier.arrive.shared.b64 state, [full];";

@@ -1,11 +1,11 @@
 //! Loops around barriers whose number of rounds is not known: proven where each round does what an earlier one did, and never where a late
 //! one does not.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// A kernel of 64 threads with a loop of `n` rounds. `x` is a part of shared memory in `body`.
-fn looping(before: &str, body: &str) -> Findings {
+fn looping(before: &str, body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in, .param .u32 k_n, .param .u32 k_m)
@@ -44,8 +44,8 @@ END:
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options::default()).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 fn verdict(body: &str) -> &'static str {
@@ -186,7 +186,7 @@ fn what_is_not_proven_is_refused() {
 #[test]
 fn compiled_kernels() {
     let path = format!("{}/tests/kernels/rounds.ptx", env!("CARGO_MANIFEST_DIR"));
-    let text = Text::new(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let text = KernelText::new(&std::fs::read_to_string(path).unwrap()).unwrap();
     for (kernel, verdict) in [
         ("tiles", "verified"),
         ("tiles_hurried", "race"),
@@ -196,7 +196,7 @@ fn compiled_kernels() {
         ("planes_rimless", "race"),
         ("rows", "verified"),
     ] {
-        let found = verify(&text, kernel, &Options::default()).unwrap().findings;
+        let found = verify(&text, kernel, &KernelOptions::default()).unwrap().findings;
         assert_eq!(found.verdict, verdict, "{kernel}: {found:#?}");
         assert_eq!(found.example.is_empty(), verdict == "verified", "{kernel}: {:?}", found.example);
     }

@@ -1,11 +1,11 @@
 //! Accesses at an address that is not known, in a variable that is.
 
-use bugaroo_barriers::findings::Findings;
+use bugaroo_barriers::findings::KernelFindings;
 
 use crate::expected::{expected, findings};
 
 /// A kernel of 64 threads. `own` is the thread's word of `data`, `there` a word of it by a number that was loaded, `k`.
-fn kernel(body: &str) -> Findings {
+fn kernel(body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .extern .shared .align 16 .b8 rest[];
@@ -41,7 +41,7 @@ fn kernel(body: &str) -> Findings {
 }
 
 #[track_caller]
-fn expect(body: &str, verdict: &str) -> Findings {
+fn expect(body: &str, verdict: &str) -> KernelFindings {
     expected(kernel(body), body, verdict)
 }
 

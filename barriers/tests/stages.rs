@@ -1,16 +1,16 @@
 //! Producers and consumers, and pipelines of copies, in rounds whose number only the host knows: right ones are verified without options, and each
 //! mistake is found or refused.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
-fn compiled(file: &str) -> Text {
+fn compiled(file: &str) -> KernelText {
     let path = format!("{}/tests/kernels/handed_over/{file}.ptx", env!("CARGO_MANIFEST_DIR"));
-    Text::new(&std::fs::read_to_string(path).unwrap()).unwrap()
+    KernelText::new(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn found(text: &Text, kernel: &str) -> Findings {
-    verify(text, kernel, &Options::default()).unwrap().findings
+fn found(text: &KernelText, kernel: &str) -> KernelFindings {
+    verify(text, kernel, &KernelOptions::default()).unwrap().findings
 }
 
 /// Right ones, and wrong ones with what is found; all kernels of the file are among them.
@@ -158,7 +158,7 @@ fn rounds_of_clusters() {
 
 /// Producers and consumers of two buffers: named barriers, 1 and 2 for full ones, 3 and 4 for empty ones. `what` is put before an operation of each
 /// round, and jumps to `skip` behind it if that is left out; `z` counts to 4 and stays there.
-fn handing_over(operation: &str, what: &str, instead: &str) -> Findings {
+fn handing_over(operation: &str, what: &str, instead: &str) -> KernelFindings {
     let plain = [
         ("wait_empty", "add.u32 x, b, 3;\nbar.sync x, 64;"),
         ("write", "add.u32 x, at, mine;\nst.shared.u32 [x], v;"),
@@ -224,8 +224,8 @@ OUT:
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options::default()).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 /// What no early round does, and no number of rounds that is tried shows.

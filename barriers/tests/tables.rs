@@ -1,10 +1,10 @@
 //! Tables in global memory: what is known of them, and when nothing is.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// A kernel of 64 threads that waits at the barrier that `table` names, after `body` and beside other functions and variables.
-fn module(declaration: &str, others: &str, body: &str) -> Text {
+fn module(declaration: &str, others: &str, body: &str) -> KernelText {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64
 {declaration}
@@ -24,11 +24,11 @@ fn module(declaration: &str, others: &str, body: &str) -> Text {
 }}
 "
     );
-    Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"))
+    KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"))
 }
 
-fn verdict(text: &Text) -> Findings {
-    verify(text, "k", &Options::default()).unwrap().findings
+fn verdict(text: &KernelText) -> KernelFindings {
+    verify(text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 const TABLE: &str = ".global .align 4 .u32 table[4] = {7, 3, 5, 1};";
@@ -123,11 +123,11 @@ fn what_is_given_has_to_stay() {
     );
     text.give("table", bytes()).unwrap();
     assert_eq!(verdict(&text).verdict, "verified");
-    let refusal = verify(&text, "init", &Options::default()).unwrap_err();
+    let refusal = verify(&text, "init", &KernelOptions::default()).unwrap_err();
     assert_eq!(refusal.message, "kernel `init` may write `table`: what it holds cannot be given");
     let mut text = module(visible, "", "st.global.u32 [at], 1;");
     text.give("table", bytes()).unwrap();
-    assert!(verify(&text, "k", &Options::default()).is_err());
+    assert!(verify(&text, "k", &KernelOptions::default()).is_err());
     // What is given comes before an initial value.
     let mut text = module(TABLE, "", "");
     assert_eq!(verdict(&text).verdict, "verified");

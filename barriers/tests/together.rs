@@ -1,12 +1,12 @@
 //! Ways that a warp goes together, though it is not known which: loops that look back at other blocks, and what a barrier has counted.
 
-use bugaroo_barriers::findings::Findings;
+use bugaroo_barriers::findings::KernelFindings;
 
 use crate::expected::{expected, findings};
 
 /// A kernel of 64 threads. Before `body`, `mine` is the thread's word of `data`, `other` one of the other warp, `first` is of lanes 0 and `at`
 /// points to the thread's status in global memory.
-fn kernel(body: &str) -> Findings {
+fn kernel(body: &str) -> KernelFindings {
     findings(&format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in)
@@ -36,7 +36,7 @@ fn kernel(body: &str) -> Findings {
 }
 
 #[track_caller]
-fn expect(body: &str, verdict: &str) -> Findings {
+fn expect(body: &str, verdict: &str) -> KernelFindings {
     expected(kernel(body), body, verdict)
 }
 

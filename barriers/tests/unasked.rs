@@ -1,11 +1,11 @@
 //! Kernels that say how large their blocks are, and of whose inputs nothing else is given: each has a verdict.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
-fn text() -> Text {
+fn text() -> KernelText {
     let path = format!("{}/tests/kernels/unasked.ptx", env!("CARGO_MANIFEST_DIR"));
-    Text::new(&std::fs::read_to_string(path).unwrap()).unwrap()
+    KernelText::new(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// The source, line by line, from 1.
@@ -15,8 +15,8 @@ fn source() -> Vec<String> {
     std::iter::once(String::new()).chain(text.lines().map(str::to_owned)).collect()
 }
 
-fn found(kernel: &str) -> Findings {
-    verify(&text(), kernel, &Options::default()).unwrap().findings
+fn found(kernel: &str) -> KernelFindings {
+    verify(&text(), kernel, &KernelOptions::default()).unwrap().findings
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Branches on values that are not known.
 
-use bugaroo_barriers::findings::Findings;
+use bugaroo_barriers::findings::KernelFindings;
 
 use crate::expected::{expected, findings};
 
 /// A kernel of 64 threads with parameters `in`, `n` and `m`. Before `body`, `tid` and `a` (the thread's word of `data`) are set, `v`
 /// is loaded from global memory, and `next` is the word of another thread.
-fn kernel(body: &str) -> Findings {
+fn kernel(body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n
 .visible .entry k(.param .u64 k_in, .param .u32 k_n, .param .u32 k_m)
@@ -38,7 +38,7 @@ fn kernel(body: &str) -> Findings {
 }
 
 #[track_caller]
-fn expect(body: &str, verdict: &str) -> Findings {
+fn expect(body: &str, verdict: &str) -> KernelFindings {
     expected(kernel(body), body, verdict)
 }
 

@@ -1,10 +1,10 @@
 //! A valid mbarrier is nobody's data, and is initialised once (PTX ISA, "mbarrier").
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 /// One warp of two initialises an mbarrier; all threads arrive there and wait. `between` stands behind that.
-fn found(between: &str) -> Findings {
+fn found(between: &str) -> KernelFindings {
     let ptx = format!(
         "
 .version 8.0
@@ -33,8 +33,8 @@ WAIT:
 }}
 "
     );
-    let text = Text::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
-    verify(&text, "k", &Options::default()).unwrap().findings
+    let text = KernelText::new(&ptx).unwrap_or_else(|refusal| panic!("{refusal}\n{ptx}"));
+    verify(&text, "k", &KernelOptions::default()).unwrap().findings
 }
 
 /// The verdict, and why.

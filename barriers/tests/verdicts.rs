@@ -1,30 +1,30 @@
 //! The verdict on each of the example kernels.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
-fn text(file: &str) -> Text {
+fn text(file: &str) -> KernelText {
     let path = format!("{}/tests/kernels/{file}.ptx", env!("CARGO_MANIFEST_DIR"));
-    Text::new(&std::fs::read_to_string(path).unwrap()).unwrap()
+    KernelText::new(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn with(file: &str, kernel: &str, options: &Options) -> Findings {
+fn with(file: &str, kernel: &str, options: &KernelOptions) -> KernelFindings {
     verify(&text(file), kernel, options).unwrap().findings
 }
 
-fn findings(file: &str, kernel: &str) -> Findings {
-    with(file, kernel, &Options { max_steps: 100_000, ..Options::default() })
+fn findings(file: &str, kernel: &str) -> KernelFindings {
+    with(file, kernel, &KernelOptions { max_steps: 100_000, ..KernelOptions::default() })
 }
 
 #[track_caller]
-fn expect(file: &str, kernel: &str, verdict: &str) -> Findings {
+fn expect(file: &str, kernel: &str, verdict: &str) -> KernelFindings {
     let found = findings(file, kernel);
     assert_eq!(found.verdict, verdict, "{kernel}: {found:#?}");
     found
 }
 
 /// Lines of the two accesses of each race.
-fn race_lines(found: &Findings) -> Vec<(u32, u32)> {
+fn race_lines(found: &KernelFindings) -> Vec<(u32, u32)> {
     let line = |line: Option<u32>| line.unwrap_or(0);
     let mut lines: Vec<_> =
         found.races.iter().map(|race| (line(race.first.at.line), line(race.second.at.line))).collect();
@@ -131,7 +131,8 @@ fn what_is_not_known_is_never_called_right() {
     expect("unknown", "address", "possible-race");
     expect("unknown", "harmless", "verified");
     expect("unknown", "followed", "verified");
-    let given = Options { params: vec![("1".to_string(), "2".to_string())], ..Options::default() };
+    let given =
+        KernelOptions { params: vec![("1".to_string(), "2".to_string())], ..KernelOptions::default() };
     assert_eq!(with("unknown", "branch", &given).verdict, "verified");
 }
 
@@ -174,14 +175,15 @@ fn warps_in_lockstep_only_if_asked_for() {
     // Volatile accesses do not race, but come in no order; plain ones race.
     let found = expect("accesses", "warp_lockstep", "verified");
     assert!(!found.unordered.is_empty());
-    let lockstep = Options { warp_synchronous: true, ..Options::default() };
+    let lockstep = KernelOptions { warp_synchronous: true, ..KernelOptions::default() };
     let found = with("accesses", "warp_lockstep", &lockstep);
     assert!(found.verdict == "verified" && found.unordered.is_empty(), "{found:#?}");
     let path = format!("{}/tests/kernels/accesses.ptx", env!("CARGO_MANIFEST_DIR"));
     let plain = std::fs::read_to_string(path).unwrap().replace(".volatile.shared", ".shared");
-    let plain = Text::new(&plain).unwrap();
-    let verdict = |options: &Options| verify(&plain, "warp_lockstep", options).unwrap().findings.verdict;
-    assert_eq!((verdict(&Options::default()), verdict(&lockstep)), ("race", "verified"));
+    let plain = KernelText::new(&plain).unwrap();
+    let verdict =
+        |options: &KernelOptions| verify(&plain, "warp_lockstep", options).unwrap().findings.verdict;
+    assert_eq!((verdict(&KernelOptions::default()), verdict(&lockstep)), ("race", "verified"));
 }
 
 #[test]
@@ -206,7 +208,7 @@ fn functions_generic_addresses_and_dynamic_shared_memory() {
 fn kernels_as_large_as_the_papers_largest() {
     // hept_chem_fermi has 640 threads, 992 dynamic barriers and 7,572 thousand commands; saxpy_single 320, 8,192 and 3,670.
     let stats = |kernel: &str| {
-        let found = with("large", kernel, &Options::default());
+        let found = with("large", kernel, &KernelOptions::default());
         assert_eq!(found.verdict, "verified", "{found:#?}");
         (found.stats.threads, found.stats.dynamic_barriers, found.stats.commands / 1000)
     };
@@ -216,9 +218,9 @@ fn kernels_as_large_as_the_papers_largest() {
 
 #[test]
 fn tensor_copies_count_what_their_maps_say() {
-    let maps = |sizes: &[(&str, u32)]| Options {
+    let maps = |sizes: &[(&str, u32)]| KernelOptions {
         tensors: sizes.iter().map(|(name, bytes)| (name.to_string(), *bytes)).collect(),
-        ..Options::default()
+        ..KernelOptions::default()
     };
     let all = maps(&[("0", 1024), ("1", 512), ("2", 1024)]);
     let found = with("modern", "tensor", &all);
@@ -236,7 +238,10 @@ fn tensor_copies_count_what_their_maps_say() {
     let found = with("modern", "tensor_without_fence", &all);
     assert_eq!(found.verdict, "race", "{found:#?}");
     assert!(
-        found.races.iter().all(|race| race.kind == bugaroo_barriers::verdict::RaceKind::MissingProxyFence)
+        found
+            .races
+            .iter()
+            .all(|race| race.kind == bugaroo_barriers::verdict::BarrierRaceKind::MissingProxyFence)
     );
 }
 

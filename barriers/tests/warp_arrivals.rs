@@ -7,11 +7,11 @@ use crate::arrivals::explore::{Everything, explore};
 use crate::arrivals::generate::{Random, program};
 use crate::arrivals::{Cta, Line, What};
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 use bugaroo_simulator::{
-    DeviceConfig, End, FaultKind, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler,
-    launch,
+    DeviceConfig, End, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, SchedulerStrategy,
+    StopKind, launch,
 };
 
 const STATES: usize = 100_000;
@@ -43,12 +43,13 @@ fn outcomes(cta: &Cta, ptx: &str, seed: u64) -> Vec<Outcome> {
         let seed = seed * SCHEDULES + schedule;
         let mut random = RandomScheduler::new(seed);
         let mut pct = PctScheduler::new(seed, 3, Some(200));
-        let scheduler: &mut dyn Scheduler = if schedule.is_multiple_of(2) { &mut random } else { &mut pct };
+        let scheduler: &mut dyn SchedulerStrategy =
+            if schedule.is_multiple_of(2) { &mut random } else { &mut pct };
         match launch(&program, &mut memory, &config, &spec, scheduler).unwrap().end {
             End::Complete => Outcome::Completes,
             End::Deadlock(_) => Outcome::Deadlocks,
             End::Fault(fault) => match fault.kind {
-                FaultKind::BadBarrier { .. } | FaultKind::BarrierDivergence { .. } => Outcome::Misuse,
+                StopKind::BadBarrier { .. } | StopKind::BarrierDivergence { .. } => Outcome::Misuse,
                 other => panic!("{other:?}: {ptx}"),
             },
             End::StepBudget(_) => panic!("no end: {ptx}"),
@@ -57,9 +58,9 @@ fn outcomes(cta: &Cta, ptx: &str, seed: u64) -> Vec<Outcome> {
     (0..SCHEDULES).map(run).collect()
 }
 
-fn verified(cta: &Cta, ptx: &str) -> Findings {
-    let text = Text::new(ptx).unwrap();
-    let options = Options { block: Some([cta.threads, 1, 1]), ..Options::default() };
+fn verified(cta: &Cta, ptx: &str) -> KernelFindings {
+    let text = KernelText::new(ptx).unwrap();
+    let options = KernelOptions { block: Some([cta.threads, 1, 1]), ..KernelOptions::default() };
     verify(&text, "k", &options).unwrap().findings
 }
 
@@ -132,7 +133,7 @@ fn exit(lanes: u32) -> Line {
     Line { lanes, what: What::Exit }
 }
 
-fn check(threads: u32, warps: Vec<Vec<Line>>, verdict: &str) -> Findings {
+fn check(threads: u32, warps: Vec<Vec<Line>>, verdict: &str) -> KernelFindings {
     let cta = Cta { threads, warps };
     let (found, everything) = compare(&cta, 0).unwrap();
     assert_eq!(found, verdict, "{everything:?}");

@@ -1,8 +1,8 @@
 //! `wgmma` on data that threads write: what has to stand between, and what is refused.
 
-use bugaroo_barriers::emulate::{Options, Text};
-use bugaroo_barriers::findings::{Findings, verify};
-use bugaroo_barriers::verdict::RaceKind;
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
+use bugaroo_barriers::findings::{KernelFindings, verify};
+use bugaroo_barriers::verdict::BarrierRaceKind;
 
 const WRITE: &str = "st.shared.v4.b32 [own], {z, z, z, z};\nst.shared.v4.b32 [own+2048], {z, z, z, z};";
 const FENCE: &str = "fence.proxy.async.shared::cta;";
@@ -16,7 +16,7 @@ const USE: &str = "st.global.v4.f32 [out], {f0, f1, f2, f3};";
 const RIGHT: [&str; 8] = [WRITE, FENCE, MEET, BEGIN, MULTIPLY, COMMIT, WAIT, USE];
 
 /// 128 threads (or others) with a matrix A of 64 rows at `data`, B of 8 rows behind it, both without swizzling.
-fn kernel(threads: u32, body: &str) -> Findings {
+fn kernel(threads: u32, body: &str) -> KernelFindings {
     let ptx = format!(
         ".version 8.0\n.target sm_90a\n.address_size 64\n
 .visible .entry k(.param .u64 out_param, .param .u64 odd_param)
@@ -46,21 +46,21 @@ fn kernel(threads: u32, body: &str) -> Findings {
         // Leading: 128 bytes, stride: 256 bytes.
         strides = (128u64 >> 4) << 16 | (256u64 >> 4) << 32
     );
-    let text = Text::new(&ptx).expect("PTX");
-    verify(&text, "k", &Options::default()).expect("a kernel").findings
+    let text = KernelText::new(&ptx).expect("PTX");
+    verify(&text, "k", &KernelOptions::default()).expect("a kernel").findings
 }
 
-fn without(left_out: &str) -> Findings {
+fn without(left_out: &str) -> KernelFindings {
     let lines: Vec<&str> = RIGHT.into_iter().filter(|line| *line != left_out).collect();
     kernel(128, &lines.join("\n"))
 }
 
-fn instead(of: &str, line: &str) -> Findings {
+fn instead(of: &str, line: &str) -> KernelFindings {
     let lines: Vec<&str> = RIGHT.into_iter().map(|known| if known == of { line } else { known }).collect();
     kernel(128, &lines.join("\n"))
 }
 
-fn reason(found: &Findings) -> String {
+fn reason(found: &KernelFindings) -> String {
     found.refusal.as_ref().map_or_else(String::new, |refused| refused.reason.clone())
 }
 
@@ -76,7 +76,7 @@ fn stores_need_a_proxy_fence_before_wgmma_reads_them() {
         [without(FENCE), instead(FENCE, "fence.proxy.async.global;"), instead(FENCE, "fence.sc.cta;")]
     {
         assert_eq!(found.verdict, "race", "{found:#?}");
-        assert!(found.races.iter().all(|race| race.kind == RaceKind::MissingProxyFence), "{found:#?}");
+        assert!(found.races.iter().all(|race| race.kind == BarrierRaceKind::MissingProxyFence), "{found:#?}");
     }
     // Behind the barrier is as good, if all do it.
     let found = kernel(128, &[WRITE, MEET, FENCE, BEGIN, MULTIPLY, COMMIT, WAIT, USE].join("\n"));
@@ -87,7 +87,7 @@ fn stores_need_a_proxy_fence_before_wgmma_reads_them() {
 fn stores_of_other_warps_need_a_barrier() {
     let found = without(MEET);
     assert_eq!(found.verdict, "race", "{found:#?}");
-    assert!(found.races.iter().any(|race| race.kind == RaceKind::ReadWrite), "{found:#?}");
+    assert!(found.races.iter().any(|race| race.kind == BarrierRaceKind::ReadWrite), "{found:#?}");
 }
 
 #[test]

@@ -7,13 +7,13 @@
 use std::cmp::Reverse;
 
 use bugaroo_harness::{Error, Outcome, Variation};
-use bugaroo_protocol::{Inserted, Model, Side, SiteId, Space};
+use bugaroo_protocol::{DelayedSpace, Inserted, Model, Side, SiteId};
 
-use crate::bench::{Bench, Verdict};
+use crate::bench::{Bench, FailsVerdict};
 use crate::diagnosis::Diagnosed;
-use crate::locate::{Found, locate_any, with_all};
-use crate::places::{Place, Put};
-use crate::round::{Fence, measure_rate, with_answer};
+use crate::locate::{SearchedPlace, locate_any, with_all};
+use crate::places::{Put, SitePlace};
+use crate::round::{MissingFence, measure_rate, with_answer};
 use crate::subject::Subject;
 use crate::trials::Trials;
 
@@ -31,7 +31,7 @@ pub const LOOKED_AT: usize = 6;
 
 /// What a look without delays came to.
 #[derive(Debug)]
-pub enum Plain {
+pub enum PlainLook {
     /// The program passes.
     Passes,
     /// It fails, and passes with barriers, which are in the answer now.
@@ -49,16 +49,16 @@ pub async fn barriers<T: Trials>(
     subject: &Subject,
     plain: &Variation,
     diagnosed: &Diagnosed,
-) -> Result<Option<Vec<Fence>>, Error> {
+) -> Result<Option<Vec<MissingFence>>, Error> {
     for what in [Inserted::WarpBarrier, Inserted::BlockBarrier] {
         let passed = passed_by_all(bench, subject, plain, what, diagnosed).await?;
-        let mut found: Vec<Fence> = Vec::new();
+        let mut found: Vec<MissingFence> = Vec::new();
         for _ in 0..ROUNDS {
             let known = with_answer(plain, &found);
             if !found.is_empty() && passes(bench, &known, what).await? {
                 return Ok(Some(found));
             }
-            let left: Vec<Place> = passed.iter().filter(|place| !place.is_in(&known)).cloned().collect();
+            let left: Vec<SitePlace> = passed.iter().filter(|place| !place.is_in(&known)).cloned().collect();
             if left.is_empty() {
                 break;
             }
@@ -67,10 +67,10 @@ pub async fn barriers<T: Trials>(
             let before = bench.spent();
             let at = locate_any(bench, &known, &left, what).await?;
             bench.expect_nothing();
-            let Found::At(at) = at else { break };
-            found.push(Fence {
+            let SearchedPlace::At(at) = at else { break };
+            found.push(MissingFence {
                 place: left[at].clone(),
-                space: Space::Both,
+                space: DelayedSpace::Both,
                 kernel: None,
                 model: Model::StoreBuffer,
                 narrow: false,
@@ -92,7 +92,7 @@ async fn passes<T: Trials>(bench: &Bench<'_, T>, known: &Variation, what: Insert
     let name = if what == Inserted::WarpBarrier { "__syncwarp()" } else { "__syncthreads()" };
     let question = format!("does it pass with the {name} found, with no store delayed?");
     let verdict = bench.ask_for_good(known, question, ["it fails", "it passes"]).await?;
-    Ok(verdict == Verdict::Passes)
+    Ok(verdict == FailsVerdict::Passes)
 }
 
 /// The places that all threads pass: first those behind the accesses that collide, as an author would put the barrier between the
@@ -104,7 +104,7 @@ async fn passed_by_all<T: Trials>(
     plain: &Variation,
     what: Inserted,
     diagnosed: &Diagnosed,
-) -> Result<Vec<Place>, Error> {
+) -> Result<Vec<SitePlace>, Error> {
     let mut passed = Vec::new();
     'places: for place in &subject.places {
         // Behind sites there can be fences alone.

@@ -11,9 +11,9 @@ use bugaroo_harness::{Error, Variation};
 
 use crate::memo::Memo;
 use crate::outcomes::key;
-use crate::rates::{Limits, Rate};
-use crate::report::Step;
-use crate::trials::{Looked, Trials};
+use crate::rates::{Rate, SearchLimits};
+use crate::report::SearchStep;
+use crate::trials::{LookedAt, Trials};
 
 /// Trials that say nothing (slow ones, killed ones) after which a search gives up.
 const MOST_UNTOLD: u64 = 20;
@@ -41,7 +41,7 @@ impl Evidence {
 
 /// An answer to "does it fail?".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FailsVerdict {
     /// A trial failed.
     Fails,
     /// So many trials passed that it is taken to pass.
@@ -52,12 +52,12 @@ pub enum Verdict {
 pub struct Bench<'a, T> {
     memo: &'a Memo<'a, T>,
     /// How thorough to be.
-    pub limits: Limits,
-    tell: &'a dyn Fn(&Step),
+    pub limits: SearchLimits,
+    tell: &'a dyn Fn(&SearchStep),
     asked: RefCell<HashMap<String, Evidence>>,
     /// Seeds that failed in the round.
     hot: RefCell<Vec<u64>>,
-    steps: RefCell<Vec<Step>>,
+    steps: RefCell<Vec<SearchStep>>,
     spent: Cell<u64>,
     untold: Cell<u64>,
     forgetful: Cell<u64>,
@@ -67,7 +67,7 @@ pub struct Bench<'a, T> {
 
 impl<'a, T: Trials> Bench<'a, T> {
     /// A bench; `tell` hears each step as it is concluded.
-    pub fn new(memo: &'a Memo<'a, T>, limits: Limits, tell: &'a dyn Fn(&Step)) -> Self {
+    pub fn new(memo: &'a Memo<'a, T>, limits: SearchLimits, tell: &'a dyn Fn(&SearchStep)) -> Self {
         Self {
             memo,
             limits,
@@ -104,7 +104,7 @@ impl<'a, T: Trials> Bench<'a, T> {
     }
 
     /// The steps so far, and what was concluded from fewer trials than it should.
-    pub fn finish(self) -> (Vec<Step>, Vec<String>) {
+    pub fn finish(self) -> (Vec<SearchStep>, Vec<String>) {
         (self.steps.into_inner(), self.short.into_inner())
     }
 
@@ -177,7 +177,7 @@ impl<'a, T: Trials> Bench<'a, T> {
     ///
     /// # Errors
     /// When it cannot be run at all.
-    pub async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
+    pub async fn look(&self, variation: &Variation, index: u64) -> Result<LookedAt, Error> {
         self.memo.look(variation, index).await
     }
 
@@ -201,7 +201,7 @@ impl<'a, T: Trials> Bench<'a, T> {
     ///
     /// # Errors
     /// When trials cannot be run.
-    pub async fn ask(&self, variation: &Variation, enough: u64) -> Result<Verdict, Error> {
+    pub async fn ask(&self, variation: &Variation, enough: u64) -> Result<FailsVerdict, Error> {
         // More than once only where trials say nothing.
         loop {
             let so_far = self.evidence(variation).all;
@@ -210,11 +210,11 @@ impl<'a, T: Trials> Bench<'a, T> {
             }
             self.more(variation, enough - so_far.trials).await?;
         }
-        Ok(if self.evidence(variation).fails() { Verdict::Fails } else { Verdict::Passes })
+        Ok(if self.evidence(variation).fails() { FailsVerdict::Fails } else { FailsVerdict::Passes })
     }
 
     /// Whether a variation fails, for the answer to rest on: "passes" has the error
-    /// [`crate::rates::ALPHA`] for a failure of the rate [`Limits::rare`].
+    /// [`crate::rates::ALPHA`] for a failure of the rate [`SearchLimits::rare`].
     ///
     /// # Errors
     /// When trials cannot be run.
@@ -223,9 +223,9 @@ impl<'a, T: Trials> Bench<'a, T> {
         variation: &Variation,
         question: String,
         answers: [&str; 2],
-    ) -> Result<Verdict, Error> {
+    ) -> Result<FailsVerdict, Error> {
         let verdict = self.ask_aloud(variation, self.limits.full(), question, answers).await?;
-        if verdict == Verdict::Passes {
+        if verdict == FailsVerdict::Passes {
             self.concluded.borrow_mut().insert(key(variation));
         }
         Ok(verdict)
@@ -241,9 +241,13 @@ impl<'a, T: Trials> Bench<'a, T> {
         enough: u64,
         question: String,
         answers: [&str; 2],
-    ) -> Result<Verdict, Error> {
+    ) -> Result<FailsVerdict, Error> {
         let verdict = self.ask(variation, enough).await?;
-        self.note(question, self.evidence(variation).all, answers[usize::from(verdict == Verdict::Passes)]);
+        self.note(
+            question,
+            self.evidence(variation).all,
+            answers[usize::from(verdict == FailsVerdict::Passes)],
+        );
         Ok(verdict)
     }
 
@@ -268,7 +272,8 @@ impl<'a, T: Trials> Bench<'a, T> {
 
     /// Writes a step down.
     pub fn note(&self, question: String, seen: Rate, answer: &str) {
-        let step = Step { question, trials: seen.trials, failures: seen.failures, answer: answer.to_owned() };
+        let step =
+            SearchStep { question, trials: seen.trials, failures: seen.failures, answer: answer.to_owned() };
         (self.tell)(&step);
         self.steps.borrow_mut().push(step);
     }

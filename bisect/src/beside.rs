@@ -8,7 +8,7 @@ use crate::syntax::{Form, Spot};
 
 /// A place of the source that something can be written at.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct WritablePlace {
     /// The file, as the compiler calls it.
     pub file: String,
     /// Where in it, and how.
@@ -68,7 +68,7 @@ impl Beside {
     }
 }
 
-impl Written {
+impl WritablePlace {
     /// On which side.
     pub fn side(&self) -> Side {
         self.spot.side

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 use crate::patch::Patch;
 use crate::rates::Rate;
-use crate::report::{CompiledIn, Verified};
+use crate::report::{CompiledIn, VerifiedAnswer};
 use crate::subject::under;
 
 /// Lines of a failed build that are told.
@@ -155,7 +155,7 @@ impl Built {
             let failures = records.iter().filter(|record| record.outcome.is_failure()).count() as u64;
             seen.push((model, Rate { trials: tell.count() as u64, failures }));
         }
-        let Verified { trials, failures, by_model, .. } = Verified::of(&seen);
+        let VerifiedAnswer { trials, failures, by_model, .. } = VerifiedAnswer::of(&seen);
         Ok(CompiledIn { command: self.command.clone(), trials, failures, by_model })
     }
 }

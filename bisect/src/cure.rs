@@ -10,13 +10,13 @@
 //! and the second round finds the other.
 
 use bugaroo_harness::Error;
-use bugaroo_protocol::{Model, Space};
+use bugaroo_protocol::{DelayedSpace, Model};
 
 use crate::bench::Bench;
 use crate::polish::Polish;
-use crate::rates::{ALPHA, FIRST_ALPHA, Limits, Rate, certain};
+use crate::rates::{ALPHA, FIRST_ALPHA, Rate, SearchLimits, certain};
 use crate::redundant::{FirstLook, first_look};
-use crate::round::{Fence, round, with_answer};
+use crate::round::{MissingFence, round, with_answer};
 use crate::subject::{Subject, model_name, under};
 use crate::trials::Trials;
 
@@ -55,7 +55,7 @@ pub struct Uncured {
 pub async fn cure<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
-    answer: &mut Vec<Fence>,
+    answer: &mut Vec<MissingFence>,
 ) -> Result<Result<Cured, Uncured>, Error> {
     let mut rarest = 1.0_f64;
     // Stores to shared memory are seen by their block alone, where there are no clusters: fences found for them are
@@ -79,7 +79,7 @@ pub async fn cure<T: Trials>(
             if polish.improve(bench, subject, answer).await? {
                 continue;
             }
-            let shared = |fence: &&mut Fence| fence.space == Space::Shared && !fence.narrow;
+            let shared = |fence: &&mut MissingFence| fence.space == DelayedSpace::Shared && !fence.narrow;
             if block_scope && answer.iter_mut().filter(shared).map(|fence| fence.narrow = true).count() > 0 {
                 continue;
             }
@@ -145,7 +145,7 @@ fn question(subject: &Subject, model: Model, first: bool) -> String {
 
 /// Trials that verify an answer: as many as any conclusion takes, more where nothing was found, and
 /// where a failure was seen that is rarer than what the conclusions are meant for.
-fn verifying(limits: Limits, rarest: f64, first: bool) -> u64 {
+fn verifying(limits: SearchLimits, rarest: f64, first: bool) -> u64 {
     let rate = rarest.min(limits.rare());
     certain(rate, if first { FIRST_ALPHA } else { ALPHA }).min(limits.cap())
 }

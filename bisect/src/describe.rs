@@ -4,14 +4,14 @@ use bugaroo_protocol::{Model, SiteId, SiteKind};
 
 use crate::narrow::space_name;
 use crate::places::follows;
-use crate::report::{Missing, OwnFence, Report};
-use crate::round::Fence;
+use crate::report::{MissingAfter, OwnFence, SearchReport};
+use crate::round::MissingFence;
 use crate::scope::can_tell_scope;
 use crate::subject::Subject;
 use crate::syntax::call;
 
 /// Everything that is known of a missing fence.
-pub fn missing(subject: &Subject, fence: &Fence, confidence: f64) -> Missing {
+pub fn missing(subject: &Subject, fence: &MissingFence, confidence: f64) -> MissingAfter {
     let place = &fence.place;
     let kernel = place.only_kernel().map(str::to_owned).or_else(|| fence.kernel.clone());
     let in_kernel = place.sites.iter().find(|site| Some(&site.function) == kernel.as_ref());
@@ -37,7 +37,7 @@ pub fn missing(subject: &Subject, fence: &Fence, confidence: f64) -> Missing {
         })
         .filter(|site| site.scope.as_deref() == Some("cta"))
         .map(OwnFence::from);
-    Missing {
+    MissingAfter {
         space: space_name(fence.space).to_owned(),
         kernel,
         site: access.id,
@@ -62,7 +62,7 @@ const IN_PYTHON: &str = "the source is Python: with numba, __threadfence() and _
     what its program has accessed before or accesses later, across tl.debug_barrier()";
 
 /// What the answer cannot know, in words for the user.
-pub fn caveats(subject: &Subject, report: &Report) -> Vec<String> {
+pub fn caveats(subject: &Subject, report: &SearchReport) -> Vec<String> {
     let mut caveats = Vec::new();
     let stores_only = !subject.models.contains(&Model::Ptx);
     if stores_only {

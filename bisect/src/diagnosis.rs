@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_harness::Conflicts;
 use bugaroo_harness::names::demangled;
-use bugaroo_protocol::{Access, Conflict, ConflictKind, Party, Relation, SiteId, SourceLine};
+use bugaroo_protocol::{Conflict, ConflictKind, FaultAccess, Party, Relation, SiteId, SourceLine};
 use serde::{Deserialize, Serialize};
 
 /// Diagnoses that are given at most.
@@ -39,7 +39,7 @@ pub enum DiagnosisKind {
 
 /// One of the accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct AccessPlace {
     /// The function that it stands in, demangled.
     pub kernel: String,
     /// CUDA line.
@@ -53,12 +53,12 @@ pub struct Place {
     /// See above.
     pub block: [u32; 3],
     /// What it does.
-    pub access: Access,
+    pub access: FaultAccess,
 }
 
 /// In how many trials it showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct ShownIn {
     /// Failing trials in which it did.
     pub failing: u64,
     /// Failing trials that were looked at.
@@ -71,20 +71,20 @@ pub struct Shown {
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Diagnosis {
+pub struct FaultDiagnosis {
     /// What.
     pub kind: DiagnosisKind,
     /// The access that came first; of a lost update, the load.
-    pub first: Place,
+    pub first: AccessPlace,
     /// The one that came later; of a lost update, the same thread's store.
-    pub second: Place,
+    pub second: AccessPlace,
     /// Of a lost update, the other thread's write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub between: Option<Place>,
+    pub between: Option<AccessPlace>,
     /// Whether it is shared memory.
     pub shared: bool,
     /// How often.
-    pub trials: Shown,
+    pub trials: ShownIn,
     /// All of this for a person.
     pub sentence: String,
 }
@@ -93,7 +93,7 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diagnosed {
     /// The likeliest first.
-    pub diagnosis: Vec<Diagnosis>,
+    pub diagnosis: Vec<FaultDiagnosis>,
     /// What there is to say besides: that nothing was found, or that not everything was looked at.
     pub notes: Vec<String>,
 }
@@ -111,11 +111,11 @@ fn line(party: &Party) -> Line<'_> {
 /// Conflicts of the same lines, of the same accesses, in the same order.
 type Key<'a> = (ConflictKind, bool, [(Line<'a>, u8); 3]);
 
-fn number(access: Access) -> u8 {
+fn number(access: FaultAccess) -> u8 {
     match access {
-        Access::Load => 0,
-        Access::Store => 1,
-        Access::Atomic => 2,
+        FaultAccess::Load => 0,
+        FaultAccess::Store => 1,
+        FaultAccess::Atomic => 2,
     }
 }
 
@@ -124,7 +124,7 @@ struct Candidate<'a> {
     example: &'a Conflict,
     /// How far apart the threads are at most.
     relation: Relation,
-    shown: Shown,
+    shown: ShownIn,
 }
 
 /// Names what failing trials show, and passing ones less. Both may come from any seeds of one variation.
@@ -173,10 +173,10 @@ fn gather<'a>(failing: &'a [Conflicts], passing: &'a [Conflicts]) -> Vec<Candida
             let mut seen = BTreeSet::new();
             for one in &trial.pairs {
                 let at = *places.entry(key(one)).or_insert_with(|| {
-                    let shown = Shown {
+                    let shown = ShownIn {
                         of_failing: failing.len() as u64,
                         of_passing: passing.len() as u64,
-                        ..Shown::default()
+                        ..ShownIn::default()
                     };
                     candidates.push(Candidate { example: one, relation: one.relation, shown });
                     candidates.len() - 1
@@ -206,7 +206,8 @@ fn key(one: &Conflict) -> Key<'_> {
 }
 
 fn kind(one: &Candidate<'_>) -> DiagnosisKind {
-    let with_atomic = one.example.between.as_ref().is_some_and(|between| between.access == Access::Atomic);
+    let with_atomic =
+        one.example.between.as_ref().is_some_and(|between| between.access == FaultAccess::Atomic);
     match (one.example.kind, one.relation) {
         (ConflictKind::LostUpdate, _) if with_atomic => DiagnosisKind::PlainBesideAtomic,
         (ConflictKind::LostUpdate, _) => DiagnosisKind::LostUpdate,
@@ -235,8 +236,8 @@ fn says(known: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     lines(other).iter().all(|line| known_lines.contains(line))
 }
 
-fn place(party: &Party) -> Place {
-    Place {
+fn place(party: &Party) -> AccessPlace {
+    AccessPlace {
         kernel: demangled(&party.at.function),
         source: party.at.source.clone(),
         ptx_line: party.at.ptx_line,
@@ -247,9 +248,9 @@ fn place(party: &Party) -> Place {
     }
 }
 
-fn diagnosis(one: &Candidate<'_>) -> Diagnosis {
+fn diagnosis(one: &Candidate<'_>) -> FaultDiagnosis {
     let example = one.example;
-    Diagnosis {
+    FaultDiagnosis {
         kind: kind(one),
         first: place(&example.first),
         second: place(&example.second),
@@ -274,14 +275,14 @@ fn at(party: &Party) -> String {
 
 fn does(party: &Party) -> &'static str {
     match party.access {
-        Access::Load => "reads",
-        Access::Store => "writes",
-        Access::Atomic => "changes atomically",
+        FaultAccess::Load => "reads",
+        FaultAccess::Store => "writes",
+        FaultAccess::Atomic => "changes atomically",
     }
 }
 
-fn trials(shown: &Shown) -> String {
-    let Shown { failing, of_failing, passing, of_passing } = shown;
+fn trials(shown: &ShownIn) -> String {
+    let ShownIn { failing, of_failing, passing, of_passing } = shown;
     match of_passing {
         0 => format!("in {failing} of {of_failing} failing trials"),
         _ => format!("in {failing} of {of_failing} failing trials, {passing} of {of_passing} passing ones"),
@@ -311,9 +312,9 @@ fn sentence(one: &Candidate<'_>) -> String {
         ),
         (DiagnosisKind::PlainBesideAtomic, None) => {
             let (plain, atomic) =
-                if first.access == Access::Atomic { (second, first) } else { (first, second) };
-            let when = if first.access == Access::Atomic { "behind" } else { "before" };
-            let does = if plain.access == Access::Load { "loads" } else { "stores to" };
+                if first.access == FaultAccess::Atomic { (second, first) } else { (first, second) };
+            let when = if first.access == FaultAccess::Atomic { "behind" } else { "before" };
+            let does = if plain.access == FaultAccess::Load { "loads" } else { "stores to" };
             let barrier = match one.relation {
                 Relation::Grid => "",
                 Relation::Block => ", or a __syncthreads() between the two",

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use bugaroo_protocol::Model;
 
-use crate::own::{Change, change};
-use crate::patch::{EditId, Edits, Patch};
-use crate::places::{Place, Put};
-use crate::report::{FenceNeed, Needed, PatchHunk, Redundant, Report, ScopeAdvice};
-use crate::round::Fence;
+use crate::own::{OwnChange, change};
+use crate::patch::{EditId, EditsByFile, Patch};
+use crate::places::{Put, SitePlace};
+use crate::report::{FenceNeed, Needed, PatchHunk, Redundant, ScopeAdvice, SearchReport};
+use crate::round::MissingFence;
 use crate::search::Answer;
 use crate::subject::model_name;
 use crate::syntax::{FenceScope, MacroUse, call};
@@ -31,7 +31,7 @@ pub struct Hunks {
 /// Edits of a patch in the making.
 struct Writer<'a> {
     sources: &'a mut Sources,
-    edits: Edits,
+    edits: EditsByFile,
     rests_on: Vec<(EditId, String)>,
     left_out: Vec<String>,
 }
@@ -39,7 +39,8 @@ struct Writer<'a> {
 /// The patch of an answer, with paths relative to `folder`.
 pub fn patch(answer: &Answer, sources: &mut Sources, folder: &Path) -> Hunks {
     let report = &answer.report;
-    let mut writer = Writer { sources, edits: Edits::new(), rests_on: Vec::new(), left_out: Vec::new() };
+    let mut writer =
+        Writer { sources, edits: EditsByFile::new(), rests_on: Vec::new(), left_out: Vec::new() };
     for fence in &answer.missing {
         writer.missing(fence, report);
     }
@@ -93,7 +94,7 @@ pub fn patch(answer: &Answer, sources: &mut Sources, folder: &Path) -> Hunks {
 
 impl Writer<'_> {
     /// A fence or a barrier that is missing.
-    fn missing(&mut self, fence: &Fence, report: &Report) {
+    fn missing(&mut self, fence: &MissingFence, report: &SearchReport) {
         let need = report.needs.iter().find(|need| need.inserted && fence.place.is_called(&need.place, true));
         let (place, why) = (&fence.place, without_it(fence, need));
         match &place.put {
@@ -111,7 +112,7 @@ impl Writer<'_> {
             }
             Put::Widened => {
                 let sentence = format!("GPU scope at {}: {why}", place.name());
-                self.own(place, Change::Scope(FenceScope::Gpu), sentence);
+                self.own(place, OwnChange::Scope(FenceScope::Gpu), sentence);
             }
             Put::BehindSites => self.left_out.push(format!(
                 "a fence {} is missing ({why}), which no change of a source that can be read does",
@@ -121,17 +122,17 @@ impl Writer<'_> {
     }
 
     /// A fence that can go.
-    fn redundant(&mut self, place: &Place, fence: &Redundant) {
+    fn redundant(&mut self, place: &SitePlace, fence: &Redundant) {
         let sentence = format!(
             "without the fence at {}: none of {} trials fails under store-buffer, nor under ptx",
             place.name(),
             fence.trials
         );
-        self.own(place, Change::Delete, sentence);
+        self.own(place, OwnChange::Delete, sentence);
     }
 
     /// A fence that can be narrower.
-    fn narrower(&mut self, place: &Place, advice: &ScopeAdvice) {
+    fn narrower(&mut self, place: &SitePlace, advice: &ScopeAdvice) {
         let sentence = format!(
             "__threadfence_block() at {}: none of {} trials fails with it under {}, nor of {} under ptx; without the \
              fence {} of {} fail, and a failure as frequent was missed with a probability of at most {:.3}",
@@ -143,11 +144,11 @@ impl Writer<'_> {
             advice.omitted_trials,
             advice.error
         );
-        self.own(place, Change::Scope(FenceScope::Block), sentence);
+        self.own(place, OwnChange::Scope(FenceScope::Block), sentence);
     }
 
     /// A change of what is there.
-    fn own(&mut self, place: &Place, what: Change, sentence: String) {
+    fn own(&mut self, place: &SitePlace, what: OwnChange, sentence: String) {
         match change(place, what, self.sources) {
             Ok((file, edits)) => {
                 let id = self.edits.add(file.path(), file.text(), edits);
@@ -159,7 +160,7 @@ impl Writer<'_> {
 }
 
 /// What happens without a fence, in words.
-fn without_it(fence: &Fence, need: Option<&FenceNeed>) -> String {
+fn without_it(fence: &MissingFence, need: Option<&FenceNeed>) -> String {
     let model = model_name(fence.model);
     match need {
         Some(FenceNeed { needed: Needed::Both, trials, failures, .. }) => {

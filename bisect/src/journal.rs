@@ -22,7 +22,7 @@ use bugaroo_harness::{Baseline, Outcome, Variation};
 use bugaroo_protocol::Site;
 use serde::{Deserialize, Serialize};
 
-use crate::outcomes::{Outcomes, key};
+use crate::outcomes::{OutcomesByTrial, key};
 use crate::trials::Shown;
 
 /// Version of the files. Raised whenever one changes shape, or seeds their meaning.
@@ -82,11 +82,11 @@ pub struct Journal {
 
 /// What a directory holds of a search.
 #[derive(Debug, Default)]
-pub struct Recorded {
+pub struct RecordedSearch {
     /// `search.json`; None where no search has begun.
     pub search: Option<SearchFile>,
     /// The trials that ended.
-    pub outcomes: Outcomes,
+    pub outcomes: OutcomesByTrial,
     /// Whether a last line was cut off.
     pub torn: bool,
 }
@@ -96,7 +96,7 @@ impl Journal {
     ///
     /// # Errors
     /// When it holds something else, when another process writes there, or when it cannot be used.
-    pub fn open(path: &Path) -> Result<(Self, Recorded), RunDirError> {
+    pub fn open(path: &Path) -> Result<(Self, RecordedSearch), RunDirError> {
         fs::create_dir_all(path).map_err(io_at(path))?;
         check_regular(path, &[SEARCH, SEARCH_NEW, TRIALS, REPORT, LOCK])?;
         let search_path = path.join(SEARCH);
@@ -121,7 +121,7 @@ impl Journal {
             Err(TryLockError::Error(source)) => return Err(RunDirError::Io { path: lock_path, source }),
         }
         let trials_path = path.join(TRIALS);
-        let mut recorded = Recorded::default();
+        let mut recorded = RecordedSearch::default();
         let mut numbers = HashMap::new();
         let mut whole = 0;
         if begun {
@@ -238,8 +238,8 @@ fn read_trials(
     text: &[u8],
     path: &Path,
     numbers: &mut HashMap<String, u64>,
-) -> Result<Outcomes, RunDirError> {
-    let mut outcomes = Outcomes::new();
+) -> Result<OutcomesByTrial, RunDirError> {
+    let mut outcomes = OutcomesByTrial::new();
     let mut keys: HashMap<u64, String> = HashMap::new();
     for (number, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let damaged = |what: String| RunDirError::Damaged {

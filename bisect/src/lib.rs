@@ -46,9 +46,11 @@ pub mod syntax;
 pub mod trials;
 pub mod written;
 
-pub use diagnosis::{Diagnosed, Diagnosis, DiagnosisKind, diagnose};
-pub use report::{FenceNeed, Missing, Needed, NeededScope, OwnFence, Redundant, Report, ScopeAdvice, Step};
-pub use session::{Order, Searched, search_program};
+pub use diagnosis::{Diagnosed, DiagnosisKind, FaultDiagnosis, diagnose};
+pub use report::{
+    FenceNeed, MissingAfter, Needed, NeededScope, OwnFence, Redundant, ScopeAdvice, SearchReport, SearchStep,
+};
+pub use session::{SearchOrder, Searched, search_program};
 pub use source::SourceText;
 
 #[cfg(test)]

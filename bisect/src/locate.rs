@@ -5,7 +5,7 @@
 //! question is always about a prefix: do fences at the first `m` places cure it? More fences never make
 //! a program fail that passed, so there is a shortest prefix that cures, and its last fence is needed
 //! (with only those before it the program fails). Places come in the order in which an expert would choose them
-//! ([`crate::places::Place::rank`]), so what is found is no worse than need be. Where several fences are needed at once, the last of
+//! ([`crate::places::SitePlace::rank`]), so what is found is no worse than need be. Where several fences are needed at once, the last of
 //! them is found; it is kept, and the next round finds the one before.
 //!
 //! The search is a noisy binary search after Burnashev and Zigangirov (1974), in its Bayesian form, for
@@ -27,7 +27,7 @@ use bugaroo_protocol::Inserted;
 use statrs::function::beta::ln_beta;
 
 use crate::bench::Bench;
-use crate::places::Place;
+use crate::places::SitePlace;
 use crate::trials::Trials;
 
 /// Least and most trials in a row for one prefix.
@@ -35,7 +35,7 @@ const BATCH: [f64; 2] = [2.0, 400.0];
 
 /// What a search for a place came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum SearchedPlace {
     /// Fences up to this place (from 0) cure, those before it alone do not: a trial failed with them.
     At(usize),
     /// Fences at all places do not cure: a trial failed with them.
@@ -43,14 +43,14 @@ pub enum Found {
 }
 
 /// A variation with fences at these places, too.
-pub fn with_fences<'a>(base: &Variation, places: impl IntoIterator<Item = &'a Place>) -> Variation {
+pub fn with_fences<'a>(base: &Variation, places: impl IntoIterator<Item = &'a SitePlace>) -> Variation {
     with_all(base, places, Inserted::Fence)
 }
 
 /// A variation with this at these places, too.
 pub fn with_all<'a>(
     base: &Variation,
-    places: impl IntoIterator<Item = &'a Place>,
+    places: impl IntoIterator<Item = &'a SitePlace>,
     what: Inserted,
 ) -> Variation {
     let mut variation = base.clone();
@@ -67,8 +67,8 @@ pub fn with_all<'a>(
 pub async fn locate<T: Trials>(
     bench: &Bench<'_, T>,
     base: &Variation,
-    places: &[Place],
-) -> Result<Found, Error> {
+    places: &[SitePlace],
+) -> Result<SearchedPlace, Error> {
     locate_any(bench, base, places, Inserted::Fence).await
 }
 
@@ -79,9 +79,9 @@ pub async fn locate<T: Trials>(
 pub async fn locate_any<T: Trials>(
     bench: &Bench<'_, T>,
     base: &Variation,
-    places: &[Place],
+    places: &[SitePlace],
     what: Inserted,
-) -> Result<Found, Error> {
+) -> Result<SearchedPlace, Error> {
     let measured = bench.evidence(base).fresh;
     let mut belief = Belief::new(places.len(), measured.failures, measured.trials);
     let mut spent = 0;
@@ -115,12 +115,12 @@ pub async fn locate_any<T: Trials>(
     if let Some((prefix, trials)) = open {
         say(bench, places, what, prefix, trials, false);
     }
-    Ok(if belief.low == places.len() { Found::Nowhere } else { Found::At(belief.low) })
+    Ok(if belief.low == places.len() { SearchedPlace::Nowhere } else { SearchedPlace::At(belief.low) })
 }
 
 fn say<T: Trials>(
     bench: &Bench<'_, T>,
-    places: &[Place],
+    places: &[SitePlace],
     what: Inserted,
     prefix: usize,
     trials: u64,

@@ -9,20 +9,20 @@ use std::cell::{Cell, RefCell};
 use bugaroo_harness::{Error, Variation};
 
 use crate::journal::Journal;
-use crate::outcomes::{Outcomes, key};
-use crate::trials::{Looked, Shown, Tally, Trials};
+use crate::outcomes::{OutcomesByTrial, key};
+use crate::trials::{LookedAt, Shown, TrialTally, Trials};
 
 /// Trials with a memory.
 pub struct Memo<'a, T> {
     inner: &'a T,
-    known: RefCell<Outcomes>,
+    known: RefCell<OutcomesByTrial>,
     journal: RefCell<Option<Journal>>,
     ran: Cell<u64>,
 }
 
 impl<'a, T: Trials> Memo<'a, T> {
     /// Trials of which these are known; those that run are written to the journal.
-    pub fn new(inner: &'a T, known: Outcomes, journal: Option<Journal>) -> Self {
+    pub fn new(inner: &'a T, known: OutcomesByTrial, journal: Option<Journal>) -> Self {
         Self { inner, known: RefCell::new(known), journal: RefCell::new(journal), ran: Cell::new(0) }
     }
 
@@ -35,7 +35,7 @@ impl<'a, T: Trials> Memo<'a, T> {
     ///
     /// # Errors
     /// When it cannot be run at all.
-    pub async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
+    pub async fn look(&self, variation: &Variation, index: u64) -> Result<LookedAt, Error> {
         self.inner.look(variation, index).await
     }
 
@@ -48,7 +48,7 @@ impl<'a, T: Trials> Memo<'a, T> {
         variation: &Variation,
         mut indices: Vec<u64>,
         until_failure: bool,
-    ) -> Result<Tally, Error> {
+    ) -> Result<TrialTally, Error> {
         let key = key(variation);
         if until_failure {
             let known = self.known.borrow();
@@ -79,7 +79,7 @@ impl<'a, T: Trials> Memo<'a, T> {
             self.inner.run(variation, unknown, until_failure, &mut ended).await?;
         }
         let known = self.known.borrow();
-        let mut tally = Tally::default();
+        let mut tally = TrialTally::default();
         let Some(known) = known.get(&key) else { return Ok(tally) };
         for index in indices {
             // A trial that did not run stands behind one that failed.

@@ -8,21 +8,21 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
-use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine, Space};
+use bugaroo_protocol::{DelayedSpace, Model, Site, SiteId, SiteKind, SourceLine};
 
 use crate::memo::Memo;
 use crate::outcomes::key;
 use crate::places::lines;
-use crate::report::Report;
+use crate::report::SearchReport;
 use crate::search::search;
 use crate::subject::Subject;
-use crate::trials::{Ended, Looked, Shown, Trials};
+use crate::trials::{LookedAt, OnEnd, Shown, Trials};
 
 /// A bug: it fails at `rate` as long as stores of its space and kernel are delayed and no alternative
 /// has all its fences.
 #[derive(Clone)]
 pub struct Bug {
-    pub space: Space,
+    pub space: DelayedSpace,
     pub kernel: &'static str,
     /// Sites, of which all of one alternative cure it.
     pub cures: Vec<Vec<u32>>,
@@ -105,7 +105,7 @@ impl Program {
                 || alternatives.iter().flatten().any(delayed)
         };
         let bugs = self.bugs.iter().filter(|bug| {
-            let space = variation.space == Space::Both || variation.space == bug.space;
+            let space = variation.space == DelayedSpace::Both || variation.space == bug.space;
             let kernel = variation.kernel.as_ref().is_none_or(|kernel| kernel.contains(bug.kernel));
             space && kernel && shows(&bug.cures) && !bug.cures.iter().any(|cure| cure.iter().all(has))
         });
@@ -137,7 +137,7 @@ impl Trials for Program {
         variation: &Variation,
         indices: Vec<u64>,
         until_failure: bool,
-        ended: Ended<'_>,
+        ended: OnEnd<'_>,
     ) -> Result<(), Error> {
         for index in indices {
             if self.ran.get() == self.dies_after {
@@ -160,9 +160,9 @@ impl Trials for Program {
         Ok(())
     }
 
-    async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
+    async fn look(&self, variation: &Variation, index: u64) -> Result<LookedAt, Error> {
         let outcome = if self.fails(variation, index) { Outcome::WrongResult } else { Outcome::Pass };
-        Ok(Looked { outcome, conflicts: Conflicts::default(), races: Vec::new() })
+        Ok(LookedAt { outcome, conflicts: Conflicts::default(), races: Vec::new() })
     }
 }
 
@@ -219,12 +219,12 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// The answer for a program of [`subject`]'s shape.
-pub fn report(program: &Program) -> Report {
+pub fn report(program: &Program) -> SearchReport {
     report_on(program, &subject())
 }
 
 /// The answer for a program of this shape.
-pub fn report_on(program: &Program, subject: &Subject) -> Report {
+pub fn report_on(program: &Program, subject: &Subject) -> SearchReport {
     let memo = Memo::new(program, Default::default(), None);
     let models = match subject.models.contains(&subject.whole.model) {
         true => subject.models.clone(),
@@ -237,7 +237,7 @@ pub fn report_on(program: &Program, subject: &Subject) -> Report {
 }
 
 /// The missing fences: site, space, kernel.
-pub fn found(report: &Report) -> Vec<(u32, &str, Option<&str>)> {
+pub fn found(report: &SearchReport) -> Vec<(u32, &str, Option<&str>)> {
     report
         .missing
         .iter()

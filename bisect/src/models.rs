@@ -10,10 +10,10 @@ use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::{Model, SiteId};
 
 use crate::bench::Bench;
-use crate::places::{Place, named};
-use crate::redundant::{Seen, omitting};
+use crate::places::{SitePlace, named};
+use crate::redundant::{NeededFence, omitting};
 use crate::report::{FenceNeed, Needed, Redundant};
-use crate::round::{Fence, with_answer};
+use crate::round::{MissingFence, with_answer};
 use crate::subject::{Subject, under};
 use crate::trials::Trials;
 
@@ -30,8 +30,8 @@ pub async fn needs_by_model<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    needed: &[Seen],
-    answer: &[Fence],
+    needed: &[NeededFence],
+    answer: &[MissingFence],
     redundant: &[Redundant],
 ) -> Result<Vec<FenceNeed>, Error> {
     // That there is a race says nothing of what a machine does that delays stores alone.
@@ -66,7 +66,7 @@ pub async fn needs_by_model<T: Trials>(
 async fn need<T: Trials>(
     bench: &Bench<'_, T>,
     without: &Variation,
-    place: &Place,
+    place: &SitePlace,
     inserted: bool,
 ) -> Result<FenceNeed, Error> {
     let without = under(without, Model::StoreBuffer);

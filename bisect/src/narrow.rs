@@ -6,9 +6,9 @@
 //! itself is said in the answer, and so concluded last and with a small error.
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Site, SiteKind, Space};
+use bugaroo_protocol::{DelayedSpace, Site, SiteKind};
 
-use crate::bench::{Bench, Verdict};
+use crate::bench::{Bench, FailsVerdict};
 use crate::subject::Subject;
 use crate::trials::Trials;
 
@@ -23,8 +23,8 @@ const FIRST_TURN: f64 = 3.0;
 pub struct Suspect {
     /// The program with only those stores delayed.
     pub variation: Variation,
-    /// The space; [`Space::Both`] when it takes both.
-    pub space: Space,
+    /// The space; [`DelayedSpace::Both`] when it takes both.
+    pub space: DelayedSpace,
     /// The kernel, by name; None when it takes several.
     pub kernel: Option<String>,
 }
@@ -48,7 +48,7 @@ pub async fn narrow<T: Trials>(
                 .collect();
             match first_failing(bench, known, &alternatives, "stores delayed").await? {
                 Some(at) => (alternatives[at].0.clone(), spaces[at]),
-                None => (known.clone(), Space::Both),
+                None => (known.clone(), DelayedSpace::Both),
             }
         }
     };
@@ -88,12 +88,12 @@ async fn first_failing<T: Trials>(
     for turn in [first, second, third] {
         for (at, (variation, name)) in alternatives.iter().enumerate() {
             let verdict = bench.ask(variation, turn).await?;
-            if verdict == Verdict::Fails || turn == third {
-                let answer = if verdict == Verdict::Fails { "it fails" } else { "it passes" };
+            if verdict == FailsVerdict::Fails || turn == third {
+                let answer = if verdict == FailsVerdict::Fails { "it fails" } else { "it passes" };
                 let question = format!("does it fail with only {name} {what}?");
                 bench.note(question, bench.evidence(variation).all, answer);
             }
-            if verdict == Verdict::Fails {
+            if verdict == FailsVerdict::Fails {
                 return Ok(Some(at));
             }
         }
@@ -103,17 +103,17 @@ async fn first_failing<T: Trials>(
 
 /// The spaces that stores of the program go to, as far as `known` delays them; global first, since its
 /// fence does for shared stores, too.
-fn spaces(subject: &Subject, known: &Variation) -> Vec<Space> {
-    if known.space != Space::Both {
+fn spaces(subject: &Subject, known: &Variation) -> Vec<DelayedSpace> {
+    if known.space != DelayedSpace::Both {
         return vec![known.space];
     }
     let stores = || subject.sites.iter().filter(|site| site.kind == SiteKind::Store && subject.reaches(site));
     let elsewhere = |name: &str| if name == "global" { "shared" } else { "global" };
     let may_be = |name: &str| stores().any(|site: &Site| site.space.as_deref() != Some(elsewhere(name)));
     match (may_be("global"), may_be("shared")) {
-        (true, false) => vec![Space::Global],
-        (false, true) => vec![Space::Shared],
-        _ => vec![Space::Global, Space::Shared],
+        (true, false) => vec![DelayedSpace::Global],
+        (false, true) => vec![DelayedSpace::Shared],
+        _ => vec![DelayedSpace::Global, DelayedSpace::Shared],
     }
 }
 
@@ -132,10 +132,10 @@ fn exactly(kernel: &str) -> String {
 }
 
 /// A space as it is written.
-pub fn space_name(space: Space) -> &'static str {
+pub fn space_name(space: DelayedSpace) -> &'static str {
     match space {
-        Space::Both => "both",
-        Space::Shared => "shared",
-        Space::Global => "global",
+        DelayedSpace::Both => "both",
+        DelayedSpace::Shared => "shared",
+        DelayedSpace::Global => "global",
     }
 }

@@ -7,7 +7,7 @@ use bugaroo_harness::Variation;
 use crate::trials::Shown;
 
 /// Outcomes by variation (in [`key`]'s form) and index.
-pub type Outcomes = HashMap<String, HashMap<u64, Shown>>;
+pub type OutcomesByTrial = HashMap<String, HashMap<u64, Shown>>;
 
 /// A variation as a text: equal for equal variations only.
 pub fn key(variation: &Variation) -> String {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use bugaroo_protocol::{Position, Site, SiteKind};
 
 use crate::patch::Edit;
-use crate::places::{Place, Put, group, reachable};
-use crate::syntax::{FenceKind, FenceScope, MacroUse, SourceFile};
+use crate::places::{Put, SitePlace, group, reachable};
+use crate::syntax::{FenceScope, MacroUse, SourceCall, SourceFile};
 use crate::written::Sources;
 
 /// What becomes of a fence or an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum OwnChange {
     /// It goes.
     Delete,
     /// It gets this scope.
@@ -23,8 +23,8 @@ pub enum Change {
 /// # Errors
 /// Why no edit of the source does that, as a sentence.
 pub fn change(
-    place: &Place,
-    change: Change,
+    place: &SitePlace,
+    change: OwnChange,
     sources: &mut Sources,
 ) -> Result<(Arc<SourceFile>, Vec<Edit>), String> {
     let lead = place.lead();
@@ -39,13 +39,13 @@ pub fn change(
         let scopes: Vec<FenceScope> = place.sites.iter().map(scope_of).collect();
         let calls = file.fences_at(at).map_err(|refused| refused.to_string())?;
         for call in calls {
-            let FenceKind::Fence(scope) = call.kind else { continue };
+            let SourceCall::Fence(scope) = call.kind else { continue };
             if !scopes.contains(&scope) {
                 continue;
             }
             let edited = shared(call.in_macro.as_ref(), &call.text).and_then(|()| match change {
-                Change::Delete => call.delete.clone().map_err(|refused| refused.to_string()),
-                Change::Scope(scope) => call.with_scope(scope).map_err(|refused| refused.to_string()),
+                OwnChange::Delete => call.delete.clone().map_err(|refused| refused.to_string()),
+                OwnChange::Scope(scope) => call.with_scope(scope).map_err(|refused| refused.to_string()),
             });
             match edited {
                 Ok(more) => {
@@ -72,14 +72,14 @@ pub fn change(
 
 /// Fences and atomics of the program whose scope is that of their block, and which an edit of the source would give that of
 /// the GPU: by line.
-pub fn narrow(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<Place> {
+pub fn narrow(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<SitePlace> {
     let narrow = |site: &&Site| {
         matches!(site.kind, SiteKind::Fence | SiteKind::Atomic)
             && site.scope.as_deref() == Some("cta")
             && reachable(site, kernels)
     };
     let mut places = group(sites.iter().filter(narrow));
-    places.retain(|place| change(place, Change::Scope(FenceScope::Gpu), sources).is_ok());
+    places.retain(|place| change(place, OwnChange::Scope(FenceScope::Gpu), sources).is_ok());
     places.iter_mut().for_each(|place| place.put = Put::Widened);
     places
 }

@@ -1,7 +1,7 @@
 //! Edits to the text of files: what they make of it, the unified diff that says so, and writing it.
 //!
 //! An [`Edit`] replaces a range of the bytes of a file as it was read. Several of them make a [`Patch`]:
-//! [`Edits::add`] takes those that belong together (one advice) and hands back their [`EditId`], [`Edits::patch`]
+//! [`EditsByFile::add`] takes those that belong together (one advice) and hands back their [`EditId`], [`EditsByFile::patch`]
 //! puts all of them into one diff as git writes it, in which each [`Hunk`] names the advice that it carries out.
 //! [`Patch::write`] replaces the files.
 //!
@@ -14,7 +14,7 @@ mod unified;
 mod write;
 
 pub use edit::{Edit, EditId, Rank};
-pub use edits::{Edits, Overlap, apply};
+pub use edits::{EditsByFile, Overlap, apply};
 pub use unified::{FilePatch, Hunk, Patch};
 pub use write::WriteError;
 

@@ -6,7 +6,7 @@
 //! One line of CUDA stands at several places of the PTX: in each kernel or template instance that it
 //! was compiled into, in each copy of an inlined function, in each round of an unrolled loop. A fence
 //! written after the line goes into all of them, a fence deleted goes from all of them. So the sites of
-//! a line make one [`Place`], and the search asks about places. Sites without a source line (PTX
+//! a line make one [`SitePlace`], and the search asks about places. Sites without a source line (PTX
 //! without `-lineinfo`) stand alone.
 //!
 //! Where a fence may be missing, places are accesses. The stores, atomics and barriers of a line make one place: a fence
@@ -20,9 +20,9 @@
 use std::collections::BTreeMap;
 
 use bugaroo_harness::Variation;
-use bugaroo_protocol::{Inserted, Insertion, Model, Side, Site, SiteId, SiteKind, SourceLine, Space};
+use bugaroo_protocol::{DelayedSpace, Inserted, Insertion, Model, Side, Site, SiteId, SiteKind, SourceLine};
 
-use crate::beside::{Beside, Written};
+use crate::beside::{Beside, WritablePlace};
 
 /// How what is tried at a place comes into the program.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,14 +30,14 @@ pub enum Put {
     /// A fence behind each of the sites; of a fence's place: nothing, it is there.
     BehindSites,
     /// A fence beside a stretch of the source.
-    Written(Written),
+    Written(WritablePlace),
     /// The sites themselves, at GPU scope.
     Widened,
 }
 
 /// A place of the source with its sites, or a site without a line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct SitePlace {
     /// The line.
     pub source: Option<SourceLine>,
     /// The sites: accesses that a fence goes after (or, written before them, in front of), or fences; ascending, never
@@ -47,7 +47,7 @@ pub struct Place {
     pub put: Put,
 }
 
-impl Place {
+impl SitePlace {
     /// The site that stands for all.
     pub fn lead(&self) -> &Site {
         &self.sites[0]
@@ -174,45 +174,45 @@ pub fn can_matter(model: Model, kind: SiteKind) -> bool {
 }
 
 /// The program's own fences.
-pub fn fences(sites: &[Site], kernels: &[String]) -> Vec<Place> {
+pub fn fences(sites: &[Site], kernels: &[String]) -> Vec<SitePlace> {
     group(sites.iter().filter(|site| site.kind == SiteKind::Fence && reachable(site, kernels)))
 }
 
 /// The places that a fence may be missing at, by the lines of the PTX: one that can matter under some model for every
 /// access and barrier.
-pub fn lines(sites: &[Site], kernels: &[String]) -> Vec<Place> {
+pub fn lines(sites: &[Site], kernels: &[String]) -> Vec<SitePlace> {
     let reached = |site: &&Site| site.kind.takes_fence() && reachable(site, kernels);
     group_by(sites.iter().filter(reached), parts)
 }
 
-/// Those of `places` that may cure what `suspect` shows, the best first ([`Place::rank`]): in its kernels, beside accesses
+/// Those of `places` that may cure what `suspect` shows, the best first ([`SitePlace::rank`]): in its kernels, beside accesses
 /// that may be of its space, and not in it yet.
-pub fn candidates(places: &[Place], suspect: &Variation) -> Vec<Place> {
+pub fn candidates(places: &[SitePlace], suspect: &Variation) -> Vec<SitePlace> {
     let elsewhere = match suspect.space {
-        Space::Both => None,
-        Space::Shared => Some("global"),
-        Space::Global => Some("shared"),
+        DelayedSpace::Both => None,
+        DelayedSpace::Shared => Some("global"),
+        DelayedSpace::Global => Some("shared"),
     };
     let pattern = suspect.kernel.as_ref().and_then(|pattern| regex::Regex::new(pattern).ok());
     let suspected = |site: &Site| {
         (!site.in_kernel || pattern.as_ref().is_none_or(|pattern| pattern.is_match(&site.function)))
             && (elsewhere.is_none() || site.space.as_deref() != elsewhere)
     };
-    let matters = |place: &&Place| {
+    let matters = |place: &&SitePlace| {
         let can = |site: &Site| match place.put {
             Put::BehindSites => can_matter(suspect.model, site.kind),
             Put::Written(_) | Put::Widened => true,
         };
         place.sites.iter().any(|site| can(site) && suspected(site))
     };
-    let mut candidates: Vec<Place> =
+    let mut candidates: Vec<SitePlace> =
         places.iter().filter(matters).filter(|place| !place.is_in(suspect)).cloned().collect();
     candidates.sort_by_key(|place| place.rank(suspect.model));
     candidates
 }
 
 /// Sites by line, in the order of each line's first site.
-pub fn group<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<Place> {
+pub fn group<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<SitePlace> {
     group_by(sites, |sites| vec![Part::Whole; sites.len()])
 }
 
@@ -245,17 +245,20 @@ pub fn follows(site: &Site, next: &Site) -> bool {
 }
 
 /// Sites by line and part, in the order of each place's first site.
-fn group_by<'a>(sites: impl Iterator<Item = &'a Site>, parts: impl Fn(&[&Site]) -> Vec<Part>) -> Vec<Place> {
+fn group_by<'a>(
+    sites: impl Iterator<Item = &'a Site>,
+    parts: impl Fn(&[&Site]) -> Vec<Part>,
+) -> Vec<SitePlace> {
     let mut sites: Vec<&Site> = sites.collect();
     sites.sort_by_key(|site| site.id);
     let parts = parts(&sites);
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<SitePlace> = Vec::new();
     let mut known: BTreeMap<(&SourceLine, Part), usize> = BTreeMap::new();
     for (site, part) in sites.into_iter().zip(parts) {
         let at = site.source.as_ref().map(|line| *known.entry((line, part)).or_insert(places.len()));
         match at {
             Some(at) if at < places.len() => places[at].sites.push(site.clone()),
-            _ => places.push(Place {
+            _ => places.push(SitePlace {
                 source: site.source.clone(),
                 sites: vec![site.clone()],
                 put: Put::BehindSites,

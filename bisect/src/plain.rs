@@ -9,13 +9,13 @@
 
 use bugaroo_harness::{Conflicts, Error, Outcome, Variation};
 
-use crate::barriers::{LOOK, LOOKED_AT, Plain, barriers, undelayed};
+use crate::barriers::{LOOK, LOOKED_AT, PlainLook, barriers, undelayed};
 use crate::bench::Bench;
 use crate::diagnosis::{Diagnosed, diagnose};
 use crate::racing;
-use crate::round::Fence;
+use crate::round::MissingFence;
 use crate::subject::Subject;
-use crate::trials::{Looked, Trials};
+use crate::trials::{LookedAt, Trials};
 
 /// Trials among which passing ones are looked for.
 const TRIED: u64 = 40;
@@ -27,8 +27,8 @@ const TRIED: u64 = 40;
 pub async fn plain<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
-    answer: &mut Vec<Fence>,
-) -> Result<Plain, Error> {
+    answer: &mut Vec<MissingFence>,
+) -> Result<PlainLook, Error> {
     if !subject.whole.race.is_empty() {
         return racing::plain(bench, subject, answer).await;
     }
@@ -37,20 +37,20 @@ pub async fn plain<T: Trials>(
     let seen = bench.evidence(&plain).all;
     if seen.failures == 0 {
         bench.note("does it fail though no store is delayed?".to_owned(), seen, "no trial failed");
-        return Ok(Plain::Passes);
+        return Ok(PlainLook::Passes);
     }
     bench.note("does it fail though no store is delayed?".to_owned(), seen, "it fails: no fence cures that");
     let diagnosed = conflicts(bench, &plain).await?;
     if let Some(found) = barriers(bench, subject, &plain, &diagnosed).await? {
         answer.extend(found);
-        return Ok(Plain::Cured(diagnosed));
+        return Ok(PlainLook::Cured(diagnosed));
     }
     let why = format!(
         "{} of {} trials fail though no store is delayed, and no barrier that all threads pass cures that: it is not a \
          missing fence",
         seen.failures, seen.trials
     );
-    Ok(Plain::Uncured(diagnosed, why))
+    Ok(PlainLook::Uncured(diagnosed, why))
 }
 
 /// What failing trials of a variation show, and passing ones less.
@@ -70,7 +70,7 @@ pub async fn conflicts<T: Trials>(bench: &Bench<'_, T>, variation: &Variation) -
         if passing.len() >= LOOKED_AT {
             break;
         }
-        let Looked { outcome, conflicts, .. } = bench.look(variation, index).await?;
+        let LookedAt { outcome, conflicts, .. } = bench.look(variation, index).await?;
         if outcome == Outcome::Pass {
             passing.push(conflicts);
         }

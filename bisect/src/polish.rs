@@ -4,7 +4,7 @@
 //! fence too many, or one at a worse place than need be; which one, depends on luck. And a prefix of places that cures may
 //! do so by two fences where a later one alone would. Here each fence is
 //! held against all others of the answer: without it the program must fail, and no better place
-//! ([`Place::rank`]) may do in its stead. Both are shown by failing trials, which are certain. A fence
+//! ([`SitePlace::rank`]) may do in its stead. Both are shown by failing trials, which are certain. A fence
 //! without which it passes is dropped; one that a better place can replace moves there; and two that a single place can
 //! replace become one. So the same program has the same answer whatever the seed, as far as its failures show
 //! at all.
@@ -17,12 +17,12 @@ use std::collections::BTreeSet;
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::Model;
 
-use crate::bench::{Bench, Verdict};
-use crate::locate::{Found, locate, with_fences};
+use crate::bench::{Bench, FailsVerdict};
+use crate::locate::{SearchedPlace, locate, with_fences};
 use crate::narrow::narrow;
 use crate::outcomes::key;
-use crate::places::{Place, candidates};
-use crate::round::{Fence, measure_rate, with_answer};
+use crate::places::{SitePlace, candidates};
+use crate::round::{MissingFence, measure_rate, with_answer};
 use crate::subject::{Subject, under};
 use crate::trials::Trials;
 
@@ -51,7 +51,7 @@ impl Polish {
         &mut self,
         bench: &Bench<'_, T>,
         subject: &Subject,
-        answer: &mut Vec<Fence>,
+        answer: &mut Vec<MissingFence>,
     ) -> Result<bool, Error> {
         answer.sort_by_key(|fence| fence.place.rank(fence.model));
         for at in (0..answer.len()).rev() {
@@ -78,7 +78,7 @@ impl Polish {
         &mut self,
         bench: &Bench<'_, T>,
         subject: &Subject,
-        answer: &mut Vec<Fence>,
+        answer: &mut Vec<MissingFence>,
         at: usize,
         rest: &Variation,
     ) -> Result<bool, Error> {
@@ -100,12 +100,14 @@ impl Polish {
             let question = format!("do fences at all better places than {place} do instead?");
             let answers = ["no, it fails", "it passes"];
             let all = with_fences(&rest, &better);
-            if bench.ask_aloud(&all, enough, question, answers).await? == Verdict::Passes {
+            if bench.ask_aloud(&all, enough, question, answers).await? == FailsVerdict::Passes {
                 measure_rate(bench, &rest).await?;
-                if let Found::At(found) = locate(bench, &rest, &better).await? {
+                if let SearchedPlace::At(found) = locate(bench, &rest, &better).await? {
                     let alone = with_fences(&rest, [&better[found]]);
                     // It takes several of them: this one is fewer.
-                    if bench.ask(&alone, enough).await? == Verdict::Passes && self.made.insert(key(&alone)) {
+                    if bench.ask(&alone, enough).await? == FailsVerdict::Passes
+                        && self.made.insert(key(&alone))
+                    {
                         answer[at].place = better[found].clone();
                         answer[at].narrow = false;
                         return Ok(true);
@@ -125,7 +127,7 @@ impl Polish {
         &mut self,
         bench: &Bench<'_, T>,
         subject: &Subject,
-        answer: &mut Vec<Fence>,
+        answer: &mut Vec<MissingFence>,
     ) -> Result<bool, Error> {
         if answer.len() > PAIRS {
             return Ok(false);
@@ -152,7 +154,7 @@ impl Polish {
                     }
                     answer.remove(second);
                     answer[first] =
-                        Fence { place, narrow: false, beside: None, model, ..answer[first].clone() };
+                        MissingFence { place, narrow: false, beside: None, model, ..answer[first].clone() };
                     return Ok(true);
                 }
             }
@@ -172,7 +174,7 @@ async fn fails_under<T: Trials>(
         let rest = under(rest, model);
         let question = format!("does it fail without the fence {place}, with the others found?");
         let answers = ["it fails: needed", "it passes: not needed"];
-        if bench.ask_for_good(&rest, question, answers).await? == Verdict::Fails {
+        if bench.ask_for_good(&rest, question, answers).await? == FailsVerdict::Fails {
             return Ok(Some(model));
         }
     }
@@ -184,7 +186,7 @@ async fn single<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     rest: &Variation,
-) -> Result<Option<Place>, Error> {
+) -> Result<Option<SitePlace>, Error> {
     let rate = bench.measure(rest, 2, bench.limits.full()).await?;
     if rate.failures == 0 {
         return Ok(None);
@@ -198,7 +200,7 @@ async fn single<T: Trials>(
     'places: for place in places {
         for &model in &subject.models {
             let cured = under(&with_fences(rest, [&place]), model);
-            if bench.ask(&cured, enough).await? == Verdict::Fails {
+            if bench.ask(&cured, enough).await? == FailsVerdict::Fails {
                 continue 'places;
             }
         }
@@ -211,6 +213,6 @@ async fn single<T: Trials>(
 }
 
 /// An answer without one of its fences.
-fn others(answer: &[Fence], without: usize) -> impl Iterator<Item = &Fence> {
+fn others(answer: &[MissingFence], without: usize) -> impl Iterator<Item = &MissingFence> {
     answer.iter().enumerate().filter(move |&(at, _)| at != without).map(|(_, fence)| fence)
 }

@@ -15,16 +15,16 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use bugaroo_harness::names::demangled;
-use bugaroo_harness::race::{Key, is_within_a_block};
+use bugaroo_harness::race::{RaceKey, is_within_a_block};
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Access, Inserted, Race, RaceClass, RaceMissing, RaceParty};
+use bugaroo_protocol::{FaultAccess, Inserted, Race, RaceClass, RaceMissing, RaceParty};
 
-use crate::barriers::{LOOK, LOOKED_AT, Plain, barriers, undelayed};
+use crate::barriers::{LOOK, LOOKED_AT, PlainLook, barriers, undelayed};
 use crate::bench::Bench;
-use crate::diagnosis::{Diagnosed, Diagnosis, DiagnosisKind, Place, Shown};
+use crate::diagnosis::{AccessPlace, Diagnosed, DiagnosisKind, FaultDiagnosis, ShownIn};
 use crate::locate::with_all;
 
-use crate::round::Fence;
+use crate::round::MissingFence;
 use crate::subject::Subject;
 use crate::trials::Trials;
 
@@ -38,23 +38,23 @@ const MOST: usize = 8;
 pub async fn plain<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
-    answer: &mut Vec<Fence>,
-) -> Result<Plain, Error> {
+    answer: &mut Vec<MissingFence>,
+) -> Result<PlainLook, Error> {
     let near = Variation { within_blocks: true, ..undelayed(&subject.whole) };
     bench.measure(&near, 2, bench.limits.full().div_ceil(LOOK)).await?;
     let seen = bench.evidence(&near).all;
     let question = "are there races between threads of one block?".to_owned();
     if seen.failures == 0 {
         bench.note(question, seen, "no trial has one");
-        return Ok(Plain::Passes);
+        return Ok(PlainLook::Passes);
     }
     bench.note(question, seen, "there are");
     let found = diagnosed(bench, &near).await?;
     if let Some(barriers) = barriers(bench, subject, &near, &found).await? {
         answer.extend(barriers);
-        return Ok(Plain::Cured(Diagnosed::default()));
+        return Ok(PlainLook::Cured(Diagnosed::default()));
     }
-    Ok(Plain::Passes)
+    Ok(PlainLook::Passes)
 }
 
 /// What is left of a variation's races with a fence at every place; all of them, where that leaves none.
@@ -86,11 +86,11 @@ pub async fn diagnosed<T: Trials>(bench: &Bench<'_, T>, variation: &Variation) -
 
 /// Names the races of failing trials, those of more trials first.
 pub fn diagnose(trials: &[Vec<Race>]) -> Diagnosed {
-    let mut all: BTreeMap<Key, (&Race, u64)> = BTreeMap::new();
+    let mut all: BTreeMap<RaceKey, (&Race, u64)> = BTreeMap::new();
     for trial in trials {
         // A trial has each race once.
         for race in trial {
-            all.entry(Key::of(race)).or_insert((race, 0)).1 += 1;
+            all.entry(RaceKey::of(race)).or_insert((race, 0)).1 += 1;
         }
     }
     let mut all: Vec<(&Race, u64)> = all.into_values().collect();
@@ -99,7 +99,7 @@ pub fn diagnose(trials: &[Vec<Race>]) -> Diagnosed {
     let mut diagnosis = Vec::new();
     let mut more = 0;
     for (race, seen) in all {
-        let pair = Key::of(race).pair();
+        let pair = RaceKey::of(race).pair();
         if pairs.contains(&pair) {
             continue;
         }
@@ -136,21 +136,21 @@ fn kind(race: &Race) -> DiagnosisKind {
     }
 }
 
-fn one(race: &Race, seen: u64, of: u64) -> Diagnosis {
-    Diagnosis {
+fn one(race: &Race, seen: u64, of: u64) -> FaultDiagnosis {
+    FaultDiagnosis {
         kind: kind(race),
         first: place(&race.first),
         second: place(&race.second),
         between: None,
         shared: race.shared,
-        trials: Shown { failing: seen, of_failing: of, passing: 0, of_passing: 0 },
+        trials: ShownIn { failing: seen, of_failing: of, passing: 0, of_passing: 0 },
         sentence: sentence(race, seen, of),
     }
 }
 
-fn place(party: &RaceParty) -> Place {
+fn place(party: &RaceParty) -> AccessPlace {
     let at = party.at.as_ref();
-    Place {
+    AccessPlace {
         kernel: demangled(at.map_or(&party.kernel, |at| &at.function)),
         source: at.and_then(|at| at.source.clone()),
         ptx_line: at.and_then(|at| at.ptx_line),
@@ -176,9 +176,9 @@ fn at(party: &RaceParty) -> String {
 
 fn does(party: &RaceParty) -> &'static str {
     match party.access {
-        Access::Load => "loads",
-        Access::Store => "stores to",
-        Access::Atomic => "changes atomically",
+        FaultAccess::Load => "loads",
+        FaultAccess::Store => "stores to",
+        FaultAccess::Atomic => "changes atomically",
     }
 }
 

@@ -14,12 +14,12 @@
 //! for an error of 1 %; 4: 2.2 T; 20: 0.26 T), and measuring longer than that saves is waste.
 //!
 //! **Without one**, where a whole program or a fence left out is to be called good: the trials that a
-//! failure at the rate of [`Limits::rare`] would pass with probability [`ALPHA`]. Rarer failures may be
+//! failure at the rate of [`SearchLimits::rare`] would pass with probability [`ALPHA`]. Rarer failures may be
 //! missed, and the report says so.
 
 use statrs::function::beta::ln_beta;
 
-/// Error allowed to each conclusion that the answer rests on: that a rate of at least [`Limits::rare`]
+/// Error allowed to each conclusion that the answer rests on: that a rate of at least [`SearchLimits::rare`]
 /// would have stayed unseen.
 pub const ALPHA: f64 = 0.01;
 
@@ -81,12 +81,12 @@ pub fn certain(rate: f64, error: f64) -> u64 {
 
 /// How thorough a search is: all of it follows from `--trials`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct SearchLimits {
     /// `--trials`.
     pub trials: u64,
 }
 
-impl Limits {
+impl SearchLimits {
     /// The failure rate that the search is made to see: 2 in `--trials`. What fails more rarely may be
     /// missed.
     pub fn rare(&self) -> f64 {

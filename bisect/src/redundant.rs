@@ -10,8 +10,8 @@
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::{Model, SiteId};
 
-use crate::bench::{Bench, Verdict};
-use crate::places::{Place, fences};
+use crate::bench::{Bench, FailsVerdict};
+use crate::places::{SitePlace, fences};
 use crate::rates::Rate;
 use crate::report::{OwnFence, Redundant};
 use crate::subject::{Subject, model_name, under};
@@ -32,9 +32,9 @@ pub struct Ablation {
     /// Fences that can go, each by itself.
     pub redundant: Vec<Redundant>,
     /// Fences without which a trial failed.
-    pub needed: Vec<Seen>,
+    pub needed: Vec<NeededFence>,
     /// Those of them that can go at once: all, or, where they cannot, all but those of the first of the minimal sets.
-    pub can_go: Vec<Place>,
+    pub can_go: Vec<SitePlace>,
     /// Whether all of the redundant ones can go at once; None where there are fewer than two.
     pub together: Option<bool>,
     /// Where they cannot: the smallest sets of the program's fences that pass.
@@ -45,9 +45,9 @@ pub struct Ablation {
 
 /// A fence that is needed.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct NeededFence {
     /// The fence.
-    pub place: Place,
+    pub place: SitePlace,
     /// The first model that fails without it.
     pub model: Model,
     /// Trials without it under the first model asked, and failures among them.
@@ -58,9 +58,9 @@ pub struct Seen {
 #[derive(Clone, Debug, Default)]
 pub struct FirstLook {
     /// Fences without which a trial failed.
-    needed: Vec<Seen>,
+    needed: Vec<NeededFence>,
     /// The others.
-    left: Vec<Place>,
+    left: Vec<SitePlace>,
     /// Trials without all of these at once under each model, where none failed under any; else 0.
     pub passed: Vec<u64>,
 }
@@ -85,7 +85,7 @@ pub async fn first_look<T: Trials>(
         let without = omitting(known, [&fence]);
         let mut failing = None;
         for &model in &subject.models {
-            if bench.ask(&under(&without, model), enough).await? == Verdict::Fails {
+            if bench.ask(&under(&without, model), enough).await? == FailsVerdict::Fails {
                 failing = Some(model);
                 break;
             }
@@ -111,12 +111,12 @@ fn seen_needed<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    place: Place,
+    place: SitePlace,
     model: Model,
-) -> Seen {
+) -> NeededFence {
     let without = omitting(known, [&place]);
     let first = subject.models.first().map_or(model, |first| *first);
-    Seen { first: bench.evidence(&under(&without, first)).all, place, model }
+    NeededFence { first: bench.evidence(&under(&without, first)).all, place, model }
 }
 
 /// The first model under which the program fails, for the answer to rest on; None where it passes under all.
@@ -133,7 +133,7 @@ async fn failing_under<T: Trials>(
             1 => question.to_owned(),
             _ => format!("{} ({})", question, model_name(model)),
         };
-        if bench.ask_for_good(&variation, question, answers).await? == Verdict::Fails {
+        if bench.ask_for_good(&variation, question, answers).await? == FailsVerdict::Fails {
             return Ok(Some(model));
         }
     }
@@ -182,7 +182,7 @@ pub async fn ablate<T: Trials>(
     ablation.can_go = match ablation.minimal_sets.first() {
         _ if together || left.len() == 1 => left.clone(),
         Some(stay) => {
-            let stays = |place: &Place| stay.iter().any(|own| own.site == place.lead().id);
+            let stays = |place: &SitePlace| stay.iter().any(|own| own.site == place.lead().id);
             left.iter().filter(|place| !stays(place)).cloned().collect()
         }
         None => Vec::new(),
@@ -214,7 +214,7 @@ async fn at_once<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    fences: &[Place],
+    fences: &[SitePlace],
 ) -> Result<bool, Error> {
     let without = omitting(known, fences);
     let fails = |model: &Model| bench.evidence(&under(&without, *model)).fails();
@@ -229,7 +229,7 @@ async fn minimal_sets<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    redundant: &[Place],
+    redundant: &[SitePlace],
     ablation: &mut Ablation,
 ) -> Result<(), Error> {
     let needed: Vec<OwnFence> = ablation.needed.iter().map(|needed| OwnFence::from(&needed.place)).collect();
@@ -249,7 +249,7 @@ async fn minimal_sets<T: Trials>(
             let (stay, gone): (Vec<_>, Vec<_>) =
                 redundant.iter().enumerate().partition(|(at, _)| kept.contains(at));
             let gone = gone.into_iter().map(|(_, fence)| fence);
-            let stay: Vec<&Place> = stay.into_iter().map(|(_, fence)| fence).collect();
+            let stay: Vec<&SitePlace> = stay.into_iter().map(|(_, fence)| fence).collect();
             let question = format!("does it pass with only {} of these?", names(stay.iter().copied()));
             let answers = ["it fails", "it passes"];
             match failing_under(bench, subject, &omitting(known, gone), &question, answers).await? {
@@ -288,18 +288,18 @@ fn subsets(count: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
 }
 
 /// A variation without these fences.
-pub fn omitting<'a>(known: &Variation, fences: impl IntoIterator<Item = &'a Place>) -> Variation {
+pub fn omitting<'a>(known: &Variation, fences: impl IntoIterator<Item = &'a SitePlace>) -> Variation {
     let mut variation = known.clone();
-    variation.without_fence.extend(fences.into_iter().flat_map(Place::ids).collect::<Vec<SiteId>>());
+    variation.without_fence.extend(fences.into_iter().flat_map(SitePlace::ids).collect::<Vec<SiteId>>());
     variation
 }
 
-fn question<'a>(fences: impl IntoIterator<Item = &'a Place>) -> String {
+fn question<'a>(fences: impl IntoIterator<Item = &'a SitePlace>) -> String {
     format!("does it pass without the fence at {}?", names(fences))
 }
 
-fn names<'a>(fences: impl IntoIterator<Item = &'a Place>) -> String {
-    let names: Vec<String> = fences.into_iter().map(Place::name).collect();
+fn names<'a>(fences: impl IntoIterator<Item = &'a SitePlace>) -> String {
+    let names: Vec<String> = fences.into_iter().map(SitePlace::name).collect();
     names.join(" and ")
 }
 

@@ -3,22 +3,22 @@
 use bugaroo_protocol::{Model, Site, SiteId, SourceLine};
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::Diagnosis;
-use crate::places::Place;
+use crate::diagnosis::FaultDiagnosis;
+use crate::places::SitePlace;
 use crate::rates::Rate;
 
 /// The answer of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct SearchReport {
     /// What is wrong that is no missing fence: accesses whose order nothing settles, the likeliest first. Told of a program
     /// that fails though no store is delayed, and of failures that no fence cures.
     #[serde(default)]
-    pub diagnosis: Vec<Diagnosis>,
+    pub diagnosis: Vec<FaultDiagnosis>,
     /// What there is to say of that.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Fences, and barriers, that the program lacks, in the order of the PTX.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingAfter>,
     /// Fences that the program has and could do without, each by itself, under the model used.
     pub redundant: Vec<Redundant>,
     /// Whether all of `redundant` can go at once; None where there are fewer than two.
@@ -45,9 +45,9 @@ pub struct Report {
     #[serde(default)]
     pub unpatched: Vec<String>,
     /// The questions that were asked, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SearchStep>,
     /// Trials of the program with the missing fences inserted.
-    pub verified: Verified,
+    pub verified: VerifiedAnswer,
     /// How sure the whole answer is.
     pub assurance: Assurance,
     /// Trials that the answer rests on.
@@ -83,7 +83,7 @@ pub struct Assurance {
 
 /// A fence that is missing right after a line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Missing {
+pub struct MissingAfter {
     /// `shared`, `global` or `both`: whose delayed stores show the failure.
     pub space: String,
     /// The kernel whose delayed stores show it; None when it takes several.
@@ -120,7 +120,7 @@ pub struct Missing {
     pub widen: Option<OwnFence>,
 }
 
-impl Missing {
+impl MissingAfter {
     /// The CUDA call to insert.
     pub fn fence(&self) -> &str {
         &self.call
@@ -166,8 +166,8 @@ impl From<&Site> for OwnFence {
     }
 }
 
-impl From<&Place> for OwnFence {
-    fn from(place: &Place) -> Self {
+impl From<&SitePlace> for OwnFence {
+    fn from(place: &SitePlace) -> Self {
         Self { source: place.source.clone(), ..Self::from(place.lead()) }
     }
 }
@@ -278,7 +278,7 @@ pub struct FenceNeed {
 
 /// One question of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct SearchStep {
     /// What was asked, in words.
     pub question: String,
     /// Trials that the answer rests on.
@@ -292,7 +292,7 @@ pub struct Step {
 /// Trials of the whole answer: with the missing fences inserted, and with or without all the redundant
 /// ones where these can go at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verified {
+pub struct VerifiedAnswer {
     /// Trials run.
     pub trials: u64,
     /// How many of them failed.
@@ -329,10 +329,10 @@ pub struct ByModel {
     pub failures: u64,
 }
 
-impl Verified {
+impl VerifiedAnswer {
     /// Of what each model showed.
-    pub fn of(seen: &[(Model, Rate)]) -> Verified {
-        Verified {
+    pub fn of(seen: &[(Model, Rate)]) -> VerifiedAnswer {
+        VerifiedAnswer {
             trials: seen.iter().map(|(_, rate)| rate.trials).sum(),
             failures: seen.iter().map(|(_, rate)| rate.failures).sum(),
             by_model: seen

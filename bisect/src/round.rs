@@ -1,12 +1,12 @@
 //! One round of the search: one fence that is missing, beside those already found (the paper, III.D).
 
 use bugaroo_harness::{Error, Variation};
-use bugaroo_protocol::{Inserted, Model, Space};
+use bugaroo_protocol::{DelayedSpace, Inserted, Model};
 
 use crate::bench::Bench;
-use crate::locate::{Found, locate};
+use crate::locate::{SearchedPlace, locate};
 use crate::narrow::narrow;
-use crate::places::{Place, Put, candidates};
+use crate::places::{Put, SitePlace, candidates};
 use crate::subject::Subject;
 use crate::trials::Trials;
 
@@ -19,11 +19,11 @@ const FREQUENT: u64 = 200;
 
 /// A fence that is missing.
 #[derive(Clone, Debug)]
-pub struct Fence {
+pub struct MissingFence {
     /// Where it goes.
-    pub place: Place,
+    pub place: SitePlace,
     /// Whose delayed stores show it.
-    pub space: Space,
+    pub space: DelayedSpace,
     /// The kernel whose delayed stores show it; None when it takes several.
     pub kernel: Option<String>,
     /// The first model, of those asked, that fails without it.
@@ -38,7 +38,7 @@ pub struct Fence {
     pub trials: u64,
 }
 
-impl Fence {
+impl MissingFence {
     /// What is put at its place.
     pub fn what(&self) -> Inserted {
         match self.barrier {
@@ -50,7 +50,7 @@ impl Fence {
 }
 
 /// A variation with these fences, too.
-pub fn with_answer<'a>(base: &Variation, fences: impl IntoIterator<Item = &'a Fence>) -> Variation {
+pub fn with_answer<'a>(base: &Variation, fences: impl IntoIterator<Item = &'a MissingFence>) -> Variation {
     let mut variation = base.clone();
     for fence in fences {
         fence.place.put(&mut variation, fence.what());
@@ -67,7 +67,7 @@ pub async fn round<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-) -> Result<Option<Fence>, Error> {
+) -> Result<Option<MissingFence>, Error> {
     let before = bench.spent();
     bench.expect_failures_of(known);
     let suspect = narrow(bench, subject, known).await?;
@@ -75,7 +75,7 @@ pub async fn round<T: Trials>(
     bench.expect_failures_of(&suspect.variation);
     let places = candidates(&subject.places, &suspect.variation);
     let mut found = None;
-    if let Found::At(at) = locate(bench, &suspect.variation, &places).await? {
+    if let SearchedPlace::At(at) = locate(bench, &suspect.variation, &places).await? {
         found = Some(places[at].clone());
     }
     let (mut space, mut kernel) = (suspect.space, suspect.kernel);
@@ -84,15 +84,15 @@ pub async fn round<T: Trials>(
         let places = candidates(&subject.places, known);
         measure_rate(bench, known).await?;
         bench.expect_failures_of(known);
-        if let Found::At(at) = locate(bench, known, &places).await? {
+        if let SearchedPlace::At(at) = locate(bench, known, &places).await? {
             found = Some(places[at].clone());
             (space, kernel) = (known.space, None);
         }
     }
     bench.expect_nothing();
-    Ok(found.map(|place| Fence {
+    Ok(found.map(|place| MissingFence {
         // Stores to shared memory are seen by their block alone. A fence that is widened is so for a reason.
-        narrow: space == Space::Shared && place.put != Put::Widened,
+        narrow: space == DelayedSpace::Shared && place.put != Put::Widened,
         place,
         space,
         kernel,

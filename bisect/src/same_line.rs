@@ -15,9 +15,9 @@ use std::sync::{Arc, LazyLock};
 use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine, SourceSpan};
 use regex::Regex;
 
-use crate::beside::{Beside, Written, strong};
-use crate::places::{Place, Put, reachable};
-use crate::syntax::{SourceFile, Spot, Told};
+use crate::beside::{Beside, WritablePlace, strong};
+use crate::places::{Put, SitePlace, reachable};
+use crate::syntax::{LocTold, SourceFile, Spot};
 use crate::written::Sources;
 
 /// What the text says of accesses.
@@ -79,7 +79,7 @@ fn words(text: &str, from: usize) -> Vec<(usize, Word)> {
 }
 
 /// Places between statements that share their position, for the sites of the kernels.
-pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<Place> {
+pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<SitePlace> {
     let mut lines: BTreeMap<(&SourceLine, u32), Vec<&Site>> = BTreeMap::new();
     for site in sites.iter().filter(|site| reachable(site, kernels)) {
         if let Some(line) = &site.source {
@@ -92,7 +92,7 @@ pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> V
         let Some(file) = sources.file(&line.file, line.line) else { continue };
         let Ok(spots) = file.spots_at(Position { line: line.line, column }) else { continue };
         here.sort_by_key(|site| site.id);
-        let shared = spots.iter().filter(|spot| spot.told == Told::SharesLine && spot.depth == 0);
+        let shared = spots.iter().filter(|spot| spot.told == LocTold::SharesLine && spot.depth == 0);
         places.extend(between(&here, shared.collect(), &file, line, None));
         // Before the first of a macro's statements is before the one that uses it.
         let statement = file.statements_at(Position { line: line.line, column }).ok().and_then(|found| {
@@ -101,7 +101,7 @@ pub fn same_line(sites: &[Site], kernels: &[String], sources: &mut Sources) -> V
             alone.then(|| SourceSpan { file: line.file.clone(), from: span.from, to: span.to })
         });
         let mut by_macro: BTreeMap<&str, Vec<&Spot>> = BTreeMap::new();
-        for spot in spots.iter().filter(|spot| spot.told == Told::InMacro) {
+        for spot in spots.iter().filter(|spot| spot.told == LocTold::InMacro) {
             if let Some(used) = &spot.in_macro {
                 by_macro.entry(&used.name).or_default().push(spot);
             }
@@ -136,8 +136,8 @@ fn names_in(text: &str, name: &str) -> usize {
 }
 
 /// A macro that is written into changes with all its uses: what is tried is tried at all of them.
-fn joined(places: Vec<Place>) -> Vec<Place> {
-    let mut joined: Vec<Place> = Vec::new();
+fn joined(places: Vec<SitePlace>) -> Vec<SitePlace> {
+    let mut joined: Vec<SitePlace> = Vec::new();
     for place in places {
         let Put::Written(written) = &place.put else { continue };
         let bytes = (written.spot.bytes(), written.spot.side, &written.file);
@@ -171,7 +171,7 @@ fn between(
     file: &SourceFile,
     line: &SourceLine,
     statement: Option<SourceSpan>,
-) -> Vec<Place> {
+) -> Vec<SitePlace> {
     let (Some(from), Some(to)) =
         (spots.iter().map(|spot| spot.bytes().start).min(), spots.iter().map(|spot| spot.bytes().end).max())
     else {
@@ -184,7 +184,7 @@ fn between(
         let columns = site.columns.get(1..).unwrap_or(&[]);
         copies.entry((&site.function, &site.inlined_at, columns)).or_default().push(site);
     }
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<SitePlace> = Vec::new();
     for spot in spots {
         let bytes = spot.bytes();
         let at = if spot.side == Side::Before { bytes.start } else { bytes.end };
@@ -216,10 +216,10 @@ fn between(
             _ => continue,
         };
         let file = line.file.clone();
-        places.push(Place {
+        places.push(SitePlace {
             source: Some(SourceLine { file: file.clone(), line: spot.line }),
             sites: sites.into_iter().cloned().collect(),
-            put: Put::Written(Written {
+            put: Put::Written(WritablePlace {
                 file,
                 spot: Arc::new(spot.clone()),
                 depth: 0,

@@ -20,8 +20,8 @@
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::{Inserted, Model, SiteId};
 
-use crate::bench::{Bench, Verdict};
-use crate::places::{Place, Put};
+use crate::bench::{Bench, FailsVerdict};
+use crate::places::{Put, SitePlace};
 use crate::rates::{ALPHA, Rate};
 use crate::report::{NeededScope, ScopeAdvice};
 use crate::round::measure_rate;
@@ -48,15 +48,15 @@ pub async fn narrow_scopes<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    needed: &[&Place],
-    inserted: &[&Place],
+    needed: &[&SitePlace],
+    inserted: &[&SitePlace],
 ) -> Result<Vec<ScopeAdvice>, Error> {
     let mut advice = Vec::new();
     if !subject.models.iter().all(|model| can_tell_scope(*model)) {
         return Ok(advice);
     }
     let own = needed.iter().map(|&place| (place, false));
-    let fences: Vec<(&Place, bool)> = own.chain(inserted.iter().map(|&place| (place, true))).collect();
+    let fences: Vec<(&SitePlace, bool)> = own.chain(inserted.iter().map(|&place| (place, true))).collect();
     let mut would_do = Vec::new();
     for (place, inserted) in fences {
         let wide: Vec<SiteId> = place
@@ -169,12 +169,12 @@ async fn holds<T: Trials>(
     for &model in &models {
         let narrow = under(asked.narrow, model);
         let [question, without] = asked.questions.map(|words| format!("{words} ({})", model_name(model)));
-        if bench.ask_for_good(&narrow, question.clone(), answers).await? == Verdict::Passes {
+        if bench.ask_for_good(&narrow, question.clone(), answers).await? == FailsVerdict::Passes {
             let omitted = under(asked.omitted, model);
             let omitted = omitted_rate(bench, &omitted, without).await?;
             let enough = omitted.passes(ALPHA, bench.limits.cap());
             let told = omitted.ln_unseen(enough) <= ALPHA.ln();
-            if !told || bench.ask_aloud(&narrow, enough, question, answers).await? == Verdict::Passes {
+            if !told || bench.ask_aloud(&narrow, enough, question, answers).await? == FailsVerdict::Passes {
                 let seen = bench.evidence(&narrow).all;
                 let needed = if told { NeededScope::Cta } else { NeededScope::Unknown };
                 if told && model == Model::Ptx {
@@ -191,7 +191,8 @@ async fn holds<T: Trials>(
                 "it fails: of scopes nothing is known there, and nothing is advised",
                 "it passes: GPU scope is needed",
             ];
-            if bench.ask_for_good(&under(asked.known, model), question, answers).await? == Verdict::Fails {
+            if bench.ask_for_good(&under(asked.known, model), question, answers).await? == FailsVerdict::Fails
+            {
                 return Ok(None);
             }
         }
@@ -227,7 +228,7 @@ async fn omitted_rate<T: Trials>(
 }
 
 /// Makes a fence of a variation act at CTA scope: one that is inserted there, or the program's own.
-pub fn narrow_in(variation: &mut Variation, place: &Place, inserted: bool) {
+pub fn narrow_in(variation: &mut Variation, place: &SitePlace, inserted: bool) {
     match (&place.put, inserted) {
         (Put::Written(written), true) => {
             for wide in written.insertions(Inserted::Fence) {
@@ -244,7 +245,7 @@ pub fn narrow_in(variation: &mut Variation, place: &Place, inserted: bool) {
 }
 
 /// Takes a fence out of a variation: one that is inserted there, or the program's own.
-fn take_out(variation: &mut Variation, place: &Place, inserted: bool) {
+fn take_out(variation: &mut Variation, place: &SitePlace, inserted: bool) {
     match (&place.put, inserted) {
         (Put::Written(written), true) => {
             for wide in written.insertions(Inserted::Fence) {
@@ -263,14 +264,14 @@ async fn keep_what_holds<T: Trials>(
     bench: &Bench<'_, T>,
     subject: &Subject,
     known: &Variation,
-    would_do: &[(&Place, bool)],
+    would_do: &[(&SitePlace, bool)],
     advice: &mut Vec<ScopeAdvice>,
 ) -> Result<(), Error> {
     let (mut narrow, mut omitted) = (known.clone(), known.clone());
     let mut nothing_known = Vec::new();
     for advice in advice.iter_mut().filter(|advice| advice.needed == NeededScope::Cta) {
         let (mut next, mut without) = (narrow.clone(), omitted.clone());
-        let own = |&&(place, inserted): &&(&Place, bool)| {
+        let own = |&&(place, inserted): &&(&SitePlace, bool)| {
             inserted == advice.inserted && place.is_called(&advice.place, inserted)
         };
         let Some(&(place, inserted)) = would_do.iter().find(own) else { continue };

@@ -7,31 +7,33 @@
 //! ([`crate::locate`]); and that the answer as a whole is verified, and each of its fences examined ([`crate::polish`]).
 //!
 //! What it can miss: a bug that shows only on the load side (a missing acquire) where model `ptx` is not asked, and one that
-//! fails more rarely than [`Limits::rare`](crate::rates::Limits::rare).
+//! fails more rarely than [`SearchLimits::rare`](crate::rates::Limits::rare).
 
 use bugaroo_harness::{Error, Variation};
 use bugaroo_protocol::Model;
 
-use crate::barriers::Plain;
+use crate::barriers::PlainLook;
 use crate::bench::Bench;
 use crate::cure::{Uncured, cure};
 use crate::describe::{caveats, missing};
-use crate::diagnosis::{Diagnosed, Diagnosis, DiagnosisKind};
+use crate::diagnosis::{Diagnosed, DiagnosisKind, FaultDiagnosis};
 use crate::memo::Memo;
 use crate::models::needs_by_model;
-use crate::places::Place;
+use crate::places::SitePlace;
 use crate::plain::{conflicts, plain};
 use crate::racing;
-use crate::rates::{ALPHA, CAP, Limits, Rate};
+use crate::rates::{ALPHA, CAP, Rate, SearchLimits};
 use crate::redundant::{Ablation, ablate, omitting};
-use crate::report::{Assurance, FenceNeed, Needed, NeededScope, Report, ScopeAdvice, Step, Verified};
-use crate::round::{Fence, with_answer};
+use crate::report::{
+    Assurance, FenceNeed, Needed, NeededScope, ScopeAdvice, SearchReport, SearchStep, VerifiedAnswer,
+};
+use crate::round::{MissingFence, with_answer};
 use crate::scope::narrow_scopes;
 use crate::subject::{Subject, under};
 use crate::trials::Trials;
 
 /// A variation with the barriers of an answer.
-fn with_barriers(whole: &Variation, answer: &[Fence]) -> Variation {
+fn with_barriers(whole: &Variation, answer: &[MissingFence]) -> Variation {
     with_answer(whole, answer.iter().filter(|fence| fence.barrier.is_some()))
 }
 
@@ -39,13 +41,13 @@ fn with_barriers(whole: &Variation, answer: &[Fence]) -> Variation {
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The report, without its patch.
-    pub report: Report,
-    /// Fences that are missing, in the order of [`Report::missing`].
-    pub missing: Vec<Fence>,
+    pub report: SearchReport,
+    /// Fences that are missing, in the order of [`SearchReport::missing`].
+    pub missing: Vec<MissingFence>,
     /// Fences of the program that can all go at once, with the missing ones in.
-    pub can_go: Vec<Place>,
+    pub can_go: Vec<SitePlace>,
     /// And those that can be narrower then.
-    pub narrower: Vec<Place>,
+    pub narrower: Vec<SitePlace>,
 }
 
 /// Finds the fences that are missing, then those that are redundant or wider than need be. `tell` hears
@@ -56,18 +58,18 @@ pub struct Answer {
 pub async fn search<T: Trials>(
     memo: &Memo<'_, T>,
     subject: &Subject,
-    tell: &dyn Fn(&Step),
+    tell: &dyn Fn(&SearchStep),
 ) -> Result<Answer, Error> {
-    let bench = Bench::new(memo, Limits { trials: subject.trials }, tell);
-    let mut answer: Vec<Fence> = Vec::new();
+    let bench = Bench::new(memo, SearchLimits { trials: subject.trials }, tell);
+    let mut answer: Vec<MissingFence> = Vec::new();
     let mut diagnosed = Diagnosed::default();
     let cured = match plain(&bench, subject, &mut answer).await? {
-        Plain::Passes => cure(&bench, subject, &mut answer).await?,
-        Plain::Cured(found) => {
+        PlainLook::Passes => cure(&bench, subject, &mut answer).await?,
+        PlainLook::Cured(found) => {
             diagnosed = found;
             cure(&bench, subject, &mut answer).await?
         }
-        Plain::Uncured(found, why) => {
+        PlainLook::Uncured(found, why) => {
             diagnosed = found;
             Err(Uncured { model: subject.whole.model, why, seen: Rate::default() })
         }
@@ -103,14 +105,14 @@ pub async fn search<T: Trials>(
             {
                 // Fences may cure what atomics should: whose scope takes not all in, or that meet plain accesses.
                 let found = conflicts(&bench, &under(&with_barriers(&subject.whole, &answer), model)).await?;
-                let atomics = |found: &&Diagnosis| {
+                let atomics = |found: &&FaultDiagnosis| {
                     matches!(found.kind, DiagnosisKind::AtomicScope | DiagnosisKind::PlainBesideAtomic)
                 };
                 diagnosed.diagnosis.extend(found.diagnosis.iter().filter(atomics).cloned());
             }
             ablation = ablate(&bench, subject, &known, cured.look).await?;
-            let needed: Vec<&Place> = ablation.needed.iter().map(|needed| &needed.place).collect();
-            let inserted: Vec<&Place> = answer
+            let needed: Vec<&SitePlace> = ablation.needed.iter().map(|needed| &needed.place).collect();
+            let inserted: Vec<&SitePlace> = answer
                 .iter()
                 .filter(|fence| !fence.narrow && fence.barrier.is_none())
                 .map(|fence| &fence.place)
@@ -119,7 +121,7 @@ pub async fn search<T: Trials>(
             can_go.clone_from(&ablation.can_go);
             let without = omitting(&known, &can_go);
             scopes = narrow_scopes(&bench, subject, &without, &needed, &inserted).await?;
-            let does = |place: &&&Place| {
+            let does = |place: &&&SitePlace| {
                 let own = |advice: &&ScopeAdvice| !advice.inserted && place.is_called(&advice.place, false);
                 scopes.iter().find(own).is_some_and(|advice| advice.needed == NeededScope::Cta)
             };
@@ -150,7 +152,7 @@ pub async fn search<T: Trials>(
     let concluded = bench.concluded() + 1;
     let (limits, spent) = (bench.limits, bench.spent());
     let (steps, short) = bench.finish();
-    let mut report = Report {
+    let mut report = SearchReport {
         diagnosis: diagnosed.diagnosis,
         notes: diagnosed.notes,
         missing: answer.iter().map(|fence| missing(subject, fence, confidence)).collect(),
@@ -164,7 +166,7 @@ pub async fn search<T: Trials>(
         hunks: Vec::new(),
         unpatched: Vec::new(),
         steps,
-        verified: Verified::of(&verified),
+        verified: VerifiedAnswer::of(&verified),
         assurance: Assurance {
             rate: limits.rare(),
             error: if hidden > 0 { 1.0 } else { (concluded as f64 * ALPHA).min(1.0) },

@@ -5,28 +5,28 @@ use std::path::PathBuf;
 
 use bugaroo_harness::rundir::{Configuration, RunDirError};
 use bugaroo_harness::{
-    Conflicts, DriverLibrary, Error, Event, Findings, Interrupt, Reporter, Session, Settings, Stop, Target,
-    Variation, progress,
+    Conflicts, DriverLibrary, Error, Findings, Interrupt, ProgressEvent, Reporter, Session, Settings, Stop,
+    Target, Variation, progress,
 };
 
 use bugaroo_protocol::{Backend, Inserted, Insertion, Model, Site, SiteId};
 
 use crate::hunks::{self, Hunks};
-use crate::journal::{Journal, Recorded, SCHEMA, SearchFile};
+use crate::journal::{Journal, RecordedSearch, SCHEMA, SearchFile};
 use crate::memo::Memo;
 use crate::own::narrow;
 use crate::patch::Patch;
-use crate::places::{Place, lines};
-use crate::report::{Report, Step};
+use crate::places::{SitePlace, lines};
+use crate::report::{SearchReport, SearchStep};
 use crate::same_line::same_line;
 use crate::search::search;
 use crate::subject::Subject;
-use crate::trials::{Ended, Looked, Shown, Trials};
+use crate::trials::{LookedAt, OnEnd, Shown, Trials};
 use crate::written::{Sources, written};
 
 /// What to search.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct SearchOrder {
     /// The program.
     pub target: Target,
     /// Settings; `seed` is overruled by [`Self::seed`].
@@ -47,7 +47,7 @@ pub struct Order {
 #[derive(Clone, Debug)]
 pub struct Searched {
     /// The answer.
-    pub report: Report,
+    pub report: SearchReport,
     /// Its patch of the source.
     pub patch: Patch,
     /// Errors of launches that the program has without injection.
@@ -64,15 +64,15 @@ pub struct Searched {
 /// When trials cannot be run, when the directory cannot be used, or on the user's wish to stop; the
 /// directory then goes on with the search.
 pub async fn search_program(
-    order: Order,
+    order: SearchOrder,
     library: DriverLibrary,
     interrupt: Interrupt,
     reporter: &dyn Reporter,
-    tell: &dyn Fn(&Step),
+    tell: &dyn Fn(&SearchStep),
 ) -> Result<Searched, Error> {
-    let Order { target, settings, variation, trials, directory, .. } = order;
+    let SearchOrder { target, settings, variation, trials, directory, .. } = order;
     let (journal, recorded) = Journal::open(&directory)?;
-    let Recorded { search: begun, outcomes, torn } = recorded;
+    let RecordedSearch { search: begun, outcomes, torn } = recorded;
     let seed = order.seed.or(begun.as_ref().map(|begun| begun.configuration.seed)).unwrap_or(0);
     let settings = Settings { seed, digest: false, ..settings };
     // As the harness has it: on the virtual GPU, and not with warps in lockstep.
@@ -84,13 +84,14 @@ pub async fn search_program(
                 return Err(RunDirError::Differs { path: directory, differences }.into());
             }
             if torn {
-                reporter
-                    .report(Event::Note("the last line of trials.jsonl was cut off; its trial runs again"));
+                reporter.report(ProgressEvent::Note(
+                    "the last line of trials.jsonl was cut off; its trial runs again",
+                ));
             }
             let known: usize = outcomes.values().map(|trials| trials.len()).sum();
             let note =
                 format!("going on with the search in {}: {known} trials are known", directory.display());
-            reporter.report(Event::Note(&note));
+            reporter.report(ProgressEvent::Note(&note));
             (Session::resume(target, settings, library, interrupt, begun.baseline), begun.sites)
         }
         None => {
@@ -131,7 +132,7 @@ pub async fn search_program(
     let answer = search(&memo, &subject, tell).await?;
     let folder = std::env::current_dir().unwrap_or_default();
     let Hunks { patch, hunks, left_out } = hunks::patch(&answer, &mut sources, &folder);
-    let report = Report { patch: patch.to_string(), hunks, unpatched: left_out, ..answer.report };
+    let report = SearchReport { patch: patch.to_string(), hunks, unpatched: left_out, ..answer.report };
     let baseline = session.baseline();
     let findings = Findings::without_injection(&baseline.incidents, baseline.runs);
     Ok(Searched { report, patch, findings, seed, ran: memo.ran() })
@@ -144,7 +145,7 @@ async fn places(
     kernels: &[String],
     variation: &Variation,
     sources: &mut Sources,
-) -> Result<Vec<Place>, Error> {
+) -> Result<Vec<SitePlace>, Error> {
     let simulated = session.settings().backend == Backend::Sim
         && !variation.handlers
         && variation.model != Model::Bugaroo;
@@ -163,7 +164,7 @@ async fn places(
         .map(|(it, _)| it)
         .collect();
     places.retain(|place| !place.insertions(Inserted::Fence).iter().any(|it| refused.contains(it)));
-    let reached: BTreeSet<SiteId> = places.iter().flat_map(Place::ids).collect();
+    let reached: BTreeSet<SiteId> = places.iter().flat_map(SitePlace::ids).collect();
     let left: Vec<Site> = sites.iter().filter(|site| !reached.contains(&site.id)).cloned().collect();
     places.extend(lines(&left, kernels));
     places.extend(narrow(sites, kernels, sources));
@@ -181,7 +182,7 @@ impl Trials for SessionTrials<'_> {
         variation: &Variation,
         indices: Vec<u64>,
         until_failure: bool,
-        ended: Ended<'_>,
+        ended: OnEnd<'_>,
     ) -> Result<(), Error> {
         let stop = if until_failure { Stop::AtFirstFailure } else { Stop::Never };
         let silent = progress::Silent;
@@ -192,14 +193,14 @@ impl Trials for SessionTrials<'_> {
         Ok(())
     }
 
-    async fn look(&self, variation: &Variation, index: u64) -> Result<Looked, Error> {
+    async fn look(&self, variation: &Variation, index: u64) -> Result<LookedAt, Error> {
         if !variation.race.is_empty() {
             let record = self.session.trial(variation, index).await?;
             let races = record.races.unwrap_or_default();
             let races = self.session.settings().counting(variation, &races).into_iter().cloned().collect();
-            return Ok(Looked { outcome: record.outcome, conflicts: Conflicts::default(), races });
+            return Ok(LookedAt { outcome: record.outcome, conflicts: Conflicts::default(), races });
         }
         let (record, conflicts) = self.session.conflicts(variation, index).await?;
-        Ok(Looked { outcome: record.outcome, conflicts, races: Vec::new() })
+        Ok(LookedAt { outcome: record.outcome, conflicts, races: Vec::new() })
     }
 }

@@ -3,7 +3,7 @@
 use bugaroo_harness::Variation;
 use bugaroo_protocol::{Model, Site};
 
-use crate::places::{Place, reachable};
+use crate::places::{SitePlace, reachable};
 
 /// What is known of the program before the search.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Subject {
     /// Its sites.
     pub sites: Vec<Site>,
     /// Where fences may be missing.
-    pub places: Vec<Place>,
+    pub places: Vec<SitePlace>,
     /// The kernels that it launches and that are searched, without repetition.
     pub kernels: Vec<String>,
     /// How thorough to be: `--trials`.

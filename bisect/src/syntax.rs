@@ -61,22 +61,22 @@ mod widen;
 use bugaroo_protocol::{Position, Side};
 
 pub use access::Synchronising;
-pub use fences::{FenceCall, FenceKind, FenceScope};
-pub use refusal::Refusal;
+pub use fences::{FenceCall, FenceScope, SourceCall};
+pub use refusal::SourceRefusal;
 pub use source::SourceFile;
-pub use spots::{Form, MacroUse, Span, Spot, Told, call};
-pub use statement::Statement;
+pub use spots::{FileSpan, Form, LocTold, MacroUse, Spot, call};
+pub use statement::SourceStatement;
 pub use widen::Widening;
 
 impl SourceFile {
     /// The statements that an access at a position can belong to: the one that holds it first, then those that share
     /// its position, as they stand on the line. Column 0 is one that is not known.
-    pub fn statements_at(&self, at: Position) -> Result<Vec<Statement>, Refusal> {
+    pub fn statements_at(&self, at: Position) -> Result<Vec<SourceStatement>, SourceRefusal> {
         statement::at(self, at)
     }
 
     /// The spots of all statements at a position; those of the likeliest statement first.
-    pub fn spots_at(&self, at: Position) -> Result<Vec<Spot>, Refusal> {
+    pub fn spots_at(&self, at: Position) -> Result<Vec<Spot>, SourceRefusal> {
         Ok(self.statements_at(at)?.into_iter().flat_map(|statement| statement.spots).collect())
     }
 
@@ -88,21 +88,21 @@ impl SourceFile {
 
     /// The fences and barriers at a position: of the statement that holds it first, then of those that share it. A use
     /// of a macro or a function of this file that does nothing else counts, and so does what stands in the macro.
-    pub fn fences_at(&self, at: Position) -> Result<Vec<FenceCall>, Refusal> {
+    pub fn fences_at(&self, at: Position) -> Result<Vec<FenceCall>, SourceRefusal> {
         fences::at(self, at)
     }
 
     /// The atomics at a position that have a narrower scope than the GPU, with what widens them.
-    pub fn widenings_at(&self, at: Position) -> Result<Vec<Widening>, Refusal> {
+    pub fn widenings_at(&self, at: Position) -> Result<Vec<Widening>, SourceRefusal> {
         widen::at(self, at)
     }
 
     /// Spots between two accesses, of which the first is behind the second in neither text nor time: behind what holds
     /// the first and not the second, and before what holds the second and not the first; innermost first.
-    pub fn between(&self, first: Position, second: Position) -> Result<Vec<Spot>, Refusal> {
+    pub fn between(&self, first: Position, second: Position) -> Result<Vec<Spot>, SourceRefusal> {
         let (from, to) = (self.statements_at(first)?, self.statements_at(second)?);
         // Of statements that share a position, the access may be in any.
-        let mut refused = Refusal::Apart { first: first.line, second: second.line };
+        let mut refused = SourceRefusal::Apart { first: first.line, second: second.line };
         let mut found: Vec<Spot> = Vec::new();
         for one in &from {
             for other in &to {
@@ -111,7 +111,8 @@ impl SourceFile {
                     let within = one.spots.iter().filter(|spot| spot.in_macro.is_some());
                     found.extend(within.cloned());
                     if from.len() == 1 && to.len() == 1 {
-                        refused = Refusal::OneStatement { line: one.span.from.line, text: one.text.clone() };
+                        refused =
+                            SourceRefusal::OneStatement { line: one.span.from.line, text: one.text.clone() };
                     }
                     continue;
                 }
@@ -119,7 +120,7 @@ impl SourceFile {
                     if spot.in_macro.is_some() {
                         return false;
                     }
-                    let holds = |statement: &Statement| {
+                    let holds = |statement: &SourceStatement| {
                         spot.bytes.start <= statement.bytes.start && statement.bytes.end <= spot.bytes.end
                     };
                     match spot.side {

@@ -7,7 +7,7 @@ use bugaroo_protocol::Race;
 
 /// What a number of trials showed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TrialTally {
     /// Trials that passed or failed.
     pub trials: u64,
     /// Indices of those that say nothing: slow ones, and killed ones.
@@ -18,7 +18,7 @@ pub struct Tally {
     pub failing: Vec<u64>,
 }
 
-impl Tally {
+impl TrialTally {
     /// How many failed.
     pub fn failures(&self) -> u64 {
         self.failing.len() as u64
@@ -42,7 +42,7 @@ impl From<Outcome> for Shown {
 
 /// What a look at one trial showed.
 #[derive(Clone, Debug)]
-pub struct Looked {
+pub struct LookedAt {
     /// How it ended.
     pub outcome: Outcome,
     /// Accesses whose order nothing settles.
@@ -52,7 +52,7 @@ pub struct Looked {
 }
 
 /// Told of each trial as it ends: its index and how it ended.
-pub type Ended<'a> = &'a mut dyn FnMut(u64, Shown) -> Result<(), Error>;
+pub type OnEnd<'a> = &'a mut dyn FnMut(u64, Shown) -> Result<(), Error>;
 
 /// Whatever can run trials: the harness, or a model of a program in a test.
 ///
@@ -69,12 +69,12 @@ pub trait Trials {
         variation: &Variation,
         indices: Vec<u64>,
         until_failure: bool,
-        ended: Ended<'_>,
+        ended: OnEnd<'_>,
     ) -> impl Future<Output = Result<(), Error>>;
 
     /// Runs one trial again, and looks for accesses whose order nothing settles, or for its races. It ends as it does without.
     ///
     /// # Errors
     /// When it cannot be run at all; a failing trial is no error.
-    fn look(&self, variation: &Variation, index: u64) -> impl Future<Output = Result<Looked, Error>>;
+    fn look(&self, variation: &Variation, index: u64) -> impl Future<Output = Result<LookedAt, Error>>;
 }

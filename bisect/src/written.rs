@@ -18,10 +18,10 @@ use std::sync::Arc;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine};
 
-use crate::beside::{Beside, Written};
-use crate::places::{Place, Put, reachable};
+use crate::beside::{Beside, WritablePlace};
+use crate::places::{Put, SitePlace, reachable};
 use crate::source::SourceText;
-use crate::syntax::{Form, SourceFile, Spot, Told};
+use crate::syntax::{Form, LocTold, SourceFile, Spot};
 
 /// Loops and blocks around a statement that places are looked for beside.
 const NESTING: u32 = 4;
@@ -84,9 +84,9 @@ impl Sources {
 
 /// The places of all accesses and barriers that the kernels can come to, in the order of their first site; none where no
 /// source can be read.
-pub fn written(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<Place> {
+pub fn written(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<SitePlace> {
     let mut spots: BTreeMap<(String, u32, u32), Vec<Arc<Spot>>> = BTreeMap::new();
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<SitePlace> = Vec::new();
     let mut known: BTreeMap<(String, Position, Position, Side), usize> = BTreeMap::new();
     for site in sites.iter().filter(|site| site.kind != SiteKind::Fence && reachable(site, kernels)) {
         let mut met = Vec::new();
@@ -103,10 +103,10 @@ pub fn written(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec
                 met.push(place);
                 if place == places.len() {
                     let (file, beside) = (line.file.clone(), Beside::default());
-                    places.push(Place {
+                    places.push(SitePlace {
                         source: Some(SourceLine { file: file.clone(), line: spot.line }),
                         sites: Vec::new(),
-                        put: Put::Written(Written {
+                        put: Put::Written(WritablePlace {
                             file,
                             nesting: spot.depth as usize,
                             spot: Arc::clone(spot),
@@ -127,8 +127,8 @@ pub fn written(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec
 
 /// Behind a loop whose only sites are those of a statement in it, a fence does what it does behind the statement, and
 /// once: it is what an author writes who waits for a flag.
-fn behind_waiting(places: &mut [Place]) {
-    let behind = |place: &Place| match &place.put {
+fn behind_waiting(places: &mut [SitePlace]) {
+    let behind = |place: &SitePlace| match &place.put {
         Put::Written(written) if written.side() == Side::Behind => {
             Some((written.spot.form, written.file.clone(), place.ids().collect::<Vec<SiteId>>()))
         }
@@ -164,16 +164,16 @@ fn at(sources: &mut Sources, line: &SourceLine, column: u32) -> Vec<Arc<Spot>> {
     // What the grammar does not know has no places.
     let Ok(spots) = file.spots_at(Position { line: line.line, column }) else { return Vec::new() };
     let shares =
-        spots.iter().filter(|spot| spot.told == Told::SharesLine).map(|spot| spot.bytes().start).min();
+        spots.iter().filter(|spot| spot.told == LocTold::SharesLine).map(|spot| spot.bytes().start).min();
     // Before the first of several statements that share a position is before all of them.
     let first = |spot: &Spot| {
-        spot.told == Told::SharesLine && spot.side == Side::Before && Some(spot.bytes().start) == shares
+        spot.told == LocTold::SharesLine && spot.side == Side::Before && Some(spot.bytes().start) == shares
     };
-    let tried = |spot: &Spot| (spot.told == Told::ByPosition || first(spot)) && spot.depth <= NESTING;
+    let tried = |spot: &Spot| (spot.told == LocTold::ByPosition || first(spot)) && spot.depth <= NESTING;
     spots.into_iter().filter(tried).map(Arc::new).collect()
 }
 
-impl Place {
+impl SitePlace {
     /// A site that belongs to it, by this spot of the site's statement.
     fn add(&mut self, site: &Site, depth: usize, spot: &Spot) {
         if let Put::Written(written) = &mut self.put {

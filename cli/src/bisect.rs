@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use bugaroo_bisect::report::CompiledIn;
-use bugaroo_bisect::{NeededScope, Order, Report, Searched, Step, compiled, journal, search_program};
+use bugaroo_bisect::{
+    NeededScope, SearchOrder, SearchReport, SearchStep, Searched, compiled, journal, search_program,
+};
 use bugaroo_harness::{
     Finding, Interrupt, Oracle, Settings, Suppressions, Variation, campaign, progress, runtime,
 };
@@ -56,7 +58,7 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     let reporter = progress::for_standard_error();
     let directory =
         args.out.clone().unwrap_or_else(|| campaign::fresh_path(&format!("{}-bisect", target.name())));
-    let order = Order {
+    let order = SearchOrder {
         target: target.clone(),
         settings: settings.clone(),
         seed: args.trial.seed,
@@ -216,10 +218,10 @@ struct Json<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(flatten)]
-    report: &'a Report,
+    report: &'a SearchReport,
 }
 
-fn tell(step: &Step) {
-    let Step { question, trials, failures, answer } = step;
+fn tell(step: &SearchStep) {
+    let SearchStep { question, trials, failures, answer } = step;
     note(format_args!("{question} {answer} ({failures} of {trials} trials failed)"));
 }

@@ -8,7 +8,7 @@ use bugaroo_bisect::SourceText;
 use bugaroo_harness::findings::{FindingKind, Share};
 use bugaroo_harness::names::demangled;
 use bugaroo_harness::{Finding, Findings, Target};
-use bugaroo_protocol::{Access, FaultKind, HostFrame};
+use bugaroo_protocol::{FaultAccess, FaultKind, HostFrame};
 
 use crate::output::shell_word;
 use bugaroo_harness::words::failure::{place, threads};
@@ -71,9 +71,9 @@ fn title(finding: &Finding) -> String {
     };
     let size = finding.size.map(|size| format!("{size}-byte ")).unwrap_or_default();
     let access = match finding.access {
-        Some(Access::Load) => "load",
-        Some(Access::Store) => "store",
-        Some(Access::Atomic) => "atomic",
+        Some(FaultAccess::Load) => "load",
+        Some(FaultAccess::Store) => "store",
+        Some(FaultAccess::Atomic) => "atomic",
         None => "access",
     };
     match kind {

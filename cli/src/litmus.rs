@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bugaroo_harness::{Interrupt, runtime};
-use bugaroo_litmus::{Model, Options, Report, Strategy, Suite};
+use bugaroo_litmus::{LitmusReport, Options, Strategy, Suite, TestModel};
 
 use crate::args::{Backend, Format, LitmusArgs, LitmusModel, Scheduler};
 use crate::exit::{Exit, NotInThisVersion, UsageError};
@@ -41,11 +41,11 @@ fn options(args: &LitmusArgs) -> Options {
     let default = Options::default();
     Options {
         model: match args.model {
-            LitmusModel::Sc => Model::Sc,
-            LitmusModel::Bugaroo => Model::Bugaroo,
-            LitmusModel::StoreBuffer if args.handlers => Model::StoreBufferHandlers,
-            LitmusModel::StoreBuffer => Model::StoreBuffer,
-            LitmusModel::Ptx => Model::Ptx,
+            LitmusModel::Sc => TestModel::Sc,
+            LitmusModel::Bugaroo => TestModel::Bugaroo,
+            LitmusModel::StoreBuffer if args.handlers => TestModel::StoreBufferHandlers,
+            LitmusModel::StoreBuffer => TestModel::StoreBuffer,
+            LitmusModel::Ptx => TestModel::Ptx,
         },
         trials: args.trials,
         pw: args.pw.clone(),
@@ -61,7 +61,7 @@ fn options(args: &LitmusArgs) -> Options {
 }
 
 /// Findings first; then what kept tests from being run.
-fn exit(report: &Report, findings: u8, interrupted: bool) -> Exit {
+fn exit(report: &LitmusReport, findings: u8, interrupted: bool) -> Exit {
     if report.fails() {
         Exit::Findings(findings)
     } else if interrupted {

@@ -14,7 +14,7 @@ use bugaroo_harness::{Interrupt, runtime};
 use bugaroo_nightly::begin::{Begun, begin};
 use bugaroo_nightly::history::Store;
 use bugaroo_nightly::merge;
-use bugaroo_nightly::night::Verdict;
+use bugaroo_nightly::night::NightVerdict;
 use bugaroo_nightly::plan::Plan;
 use bugaroo_nightly::work::{self, Job};
 
@@ -89,7 +89,7 @@ fn local(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
     // A shard by itself does not lack the others.
     let findings = match args.shard {
         Some(_) => human::has_findings(&night),
-        None => night.verdict == Verdict::Red,
+        None => night.verdict == NightVerdict::Red,
     };
     Ok(match (findings, complete) {
         // Whoever runs shards goes on with one that was stopped, whatever it has found so far.
@@ -124,7 +124,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<Exit> {
     let plan = plan(&args.plan)?;
     let night = runtime::block_on(async {
         let store = match &args.results {
-            Some(path) => Store::file(path, bugaroo_nightly::history::store::Journal::WriteAhead).await?,
+            Some(path) => Store::file(path, bugaroo_nightly::history::store::JournalMode::WriteAhead).await?,
             None => Store::open(&plan.database).await?,
         };
         let keys = merge::merge(&plan, &args.files, &store).await.map_err(merge_error)?;
@@ -137,7 +137,7 @@ pub fn merge(args: &MergeArgs) -> anyhow::Result<Exit> {
     })??;
     show(&night, args.format)?;
     Ok(match night.verdict {
-        Verdict::Green => Exit::Clean,
-        Verdict::Red => Exit::Findings(args.error_exitcode),
+        NightVerdict::Green => Exit::Clean,
+        NightVerdict::Red => Exit::Findings(args.error_exitcode),
     })
 }

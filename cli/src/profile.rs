@@ -5,7 +5,7 @@ use std::fmt::Write;
 use bugaroo_harness::{
     Finding, Findings, Interrupt, KernelProfile, Profile, Session, Settings, Variation, progress, runtime,
 };
-use bugaroo_protocol::{Backend, Model, Space};
+use bugaroo_protocol::{Backend, DelayedSpace, Model};
 use serde::Serialize;
 
 use crate::args::{Format, ProfileArgs};
@@ -66,7 +66,7 @@ struct Json<'a> {
     backend: Backend,
     pw: f64,
     buffer: u32,
-    space: Space,
+    space: DelayedSpace,
     /// Errors of launches without injection, each once.
     findings: &'a [Finding],
     #[serde(flatten)]

@@ -3,7 +3,7 @@
 use bugaroo_harness::error::MemoryTrouble;
 use bugaroo_harness::gpu::real_driver;
 use bugaroo_harness::oracle::ComparisonText;
-use bugaroo_harness::{Error, Input, Oracle, Settings, Suppressions, Target, Variation};
+use bugaroo_harness::{Error, Oracle, Settings, StandardInput, Suppressions, Target, Variation};
 use bugaroo_protocol::{Backend as ProtocolBackend, PCT_DEPTH};
 
 use crate::args::{Backend, Model, Program, Scheduler, TrialArgs};
@@ -56,8 +56,8 @@ pub fn settings_with(args: &TrialArgs, oracle: Oracle) -> anyhow::Result<Setting
 }
 
 /// What the program finds on its standard input: what we find on ours.
-pub fn input() -> Result<Option<Input>, Error> {
-    Ok(Input::of_ours(|text| note(text))?)
+pub fn input() -> Result<Option<StandardInput>, Error> {
+    Ok(StandardInput::of_ours(|text| note(text))?)
 }
 
 /// Only on the virtual GPU can a trial be replayed, so a real one has to be asked for.

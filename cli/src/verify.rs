@@ -12,9 +12,9 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Context;
-use bugaroo_barriers::emulate::{DEFAULT_MAX_STEPS, Options, Refusal, RefusalKind, Text};
-use bugaroo_barriers::findings::{Findings, verify as verify_kernel};
-use bugaroo_barriers::graph::Graph;
+use bugaroo_barriers::emulate::{DEFAULT_MAX_STEPS, KernelOptions, KernelText, Refusal, RefusalKind};
+use bugaroo_barriers::findings::{KernelFindings, verify as verify_kernel};
+use bugaroo_barriers::graph::BarrierGraph;
 use bugaroo_harness::names::demangled;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ struct Json<'a> {
 #[derive(Serialize)]
 struct Kernel {
     #[serde(flatten)]
-    findings: Findings,
+    findings: KernelFindings,
     /// Its name in C++.
     demangled: String,
 }
@@ -74,7 +74,7 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
             _ => UnsupportedError(message).into(),
         }
     };
-    let mut text = Text::new(&ptx).map_err(refused)?;
+    let mut text = KernelText::new(&ptx).map_err(refused)?;
     globals::give(&mut text, &args.global)?;
     let text = text;
     let mut kernels: Vec<&str> = text.kernels().collect();
@@ -123,14 +123,14 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
             // Others of the file can be verified, and this one by its name.
             Err(refusal) if alone => return Err(refused(refusal)),
             Err(refusal) => {
-                let findings = Findings::not_verifiable(kernel, &refusal);
+                let findings = KernelFindings::not_verifiable(kernel, &refusal);
                 tell(args, &findings)?;
                 all.push(findings);
                 continue;
             }
         };
         if let (Some(path), Some(emulation)) = (&args.graph, &found.emulation) {
-            let graph = Graph::new(&emulation.program);
+            let graph = BarrierGraph::new(&emulation.program);
             let dot = path.extension().is_some_and(|extension| extension == "dot" || extension == "gv");
             let line = |origin| text.place(origin).to_string();
             let picture = if dot { graph.dot() } else { graph.svg_with(&line) };
@@ -141,7 +141,7 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
     }
     let exit = exit(&all, args.error_exitcode);
     if matches!(args.format, Format::Json) {
-        let kernel = |mut findings: Findings| {
+        let kernel = |mut findings: KernelFindings| {
             if !args.all {
                 findings.shorten(LISTED);
             }
@@ -154,7 +154,7 @@ fn verify_file(args: &VerifyArgs) -> anyhow::Result<Exit> {
 }
 
 /// Prints what is known of a kernel, for people.
-fn tell(args: &VerifyArgs, findings: &Findings) -> anyhow::Result<()> {
+fn tell(args: &VerifyArgs, findings: &KernelFindings) -> anyhow::Result<()> {
     match args.format {
         Format::Json => Ok(()),
         Format::Human => print(&human::describe(findings, &args.file)),
@@ -162,17 +162,17 @@ fn tell(args: &VerifyArgs, findings: &Findings) -> anyhow::Result<()> {
 }
 
 /// Findings first, then what is open.
-fn exit(all: &[Findings], code: u8) -> Exit {
+fn exit(all: &[KernelFindings], code: u8) -> Exit {
     if all.iter().any(|findings| !findings.is_clean() && !findings.is_open()) {
         Exit::Findings(code)
-    } else if all.iter().any(Findings::is_open) {
+    } else if all.iter().any(KernelFindings::is_open) {
         Exit::Unsupported
     } else {
         Exit::Clean
     }
 }
 
-fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
+fn options(args: &VerifyArgs) -> Result<KernelOptions, UsageError> {
     let mut params = Vec::new();
     let mut param_bytes = None;
     if let Some(path) = &args.params {
@@ -214,7 +214,7 @@ fn options(args: &VerifyArgs) -> Result<Options, UsageError> {
             return Err(UsageError(format!("{option} has up to three extents: X[,Y,Z]")));
         }
     }
-    Ok(Options {
+    Ok(KernelOptions {
         block: extent(&args.block, 1),
         cta: extent(&args.cta, 0).unwrap_or_default(),
         any_cta: false,

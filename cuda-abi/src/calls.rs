@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 /// Why a call of the driver's gave nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum CallFailure {
     /// There is no driver, or it lacks the function.
     Absent,
     /// A `CUresult` other than `CUDA_SUCCESS`.
@@ -17,11 +17,11 @@ pub enum Failure {
 }
 
 /// The code, or `CUDA_ERROR_NOT_INITIALIZED` without a driver.
-impl From<Failure> for c_uint {
-    fn from(failure: Failure) -> c_uint {
+impl From<CallFailure> for c_uint {
+    fn from(failure: CallFailure) -> c_uint {
         match failure {
-            Failure::Absent => 3,
-            Failure::Code(code) => code,
+            CallFailure::Absent => 3,
+            CallFailure::Code(code) => code,
         }
     }
 }
@@ -40,7 +40,7 @@ pub fn find(name: &CStr) -> *mut c_void {
     unsafe { libc::dlsym(library, name.as_ptr()) }
 }
 
-/// Declares functions of the Driver API by their C prototypes. Each gives nothing, or an error that is made of a [`Failure`]:
+/// Declares functions of the Driver API by their C prototypes. Each gives nothing, or an error that is made of a [`CallFailure`]:
 ///
 /// ```
 /// # use std::ffi::c_uint;
@@ -74,7 +74,7 @@ macro_rules! functions_of_driver {
             if address.is_null() {
                 address = $crate::calls::find(NAME);
                 if address.is_null() {
-                    return Err($crate::calls::Failure::Absent.into());
+                    return Err($crate::calls::CallFailure::Absent.into());
                 }
                 ADDRESS.store(address, std::sync::atomic::Ordering::Relaxed);
             }
@@ -84,7 +84,7 @@ macro_rules! functions_of_driver {
             // SAFETY: the caller's promise.
             match unsafe { function($($argument),*) } {
                 0 => Ok(()),
-                code => Err($crate::calls::Failure::Code(code).into()),
+                code => Err($crate::calls::CallFailure::Code(code).into()),
             }
         }
     )*};

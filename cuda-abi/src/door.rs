@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::OnceLock;
 
-use crate::calls::Failure;
+use crate::calls::CallFailure;
 use crate::handles::{CUdeviceptr, CUstream};
 
 /// The version of the door's form. One of another version is refused.
@@ -14,17 +14,17 @@ pub const VERSION: c_uint = 2;
 
 /// What a library's function does; it answers 0, or a `CUresult` that breaks the context as a kernel's fault does. It may be
 /// called any number of times until `release`, by any thread, one call at a time, and must not call the Driver API.
-pub type Run = unsafe extern "C" fn(data: *mut c_void, memory: *const Access) -> c_uint;
+pub type Run = unsafe extern "C" fn(data: *mut c_void, memory: *const DoorAccess) -> c_uint;
 
 /// Frees what [`Run`] is given.
-pub type Release = unsafe extern "C" fn(data: *mut c_void);
+pub type ReleaseFn = unsafe extern "C" fn(data: *mut c_void);
 
 /// How a library's function gets at device memory while it runs. Both functions move `rows` rows of `width` bytes, which are
 /// `pitch` bytes apart on the device and stand one behind the other at the host's pointer. They answer a
 /// `CUresult`: `CUDA_ERROR_ILLEGAL_ADDRESS` for rows that are not inside one allocation each, which is said on stderr.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Access {
+pub struct DoorAccess {
     /// What the functions are given.
     pub state: *mut c_void,
     /// From the device.
@@ -57,14 +57,14 @@ pub struct Door {
         stream: CUstream,
         run: Run,
         data: *mut c_void,
-        release: Release,
+        release: ReleaseFn,
     ) -> c_uint,
     /// Until the next call, the calling thread loads modules for the sake of the kernel of this name, or, with null, for none in
     /// particular.
     pub wanted_kernel: unsafe extern "C" fn(name: *const c_char) -> c_uint,
 }
 
-crate::functions_of_driver! { Failure;
+crate::functions_of_driver! { CallFailure;
     bugarooDoor(version: c_uint, place: *mut *const Door);
 }
 

@@ -4,7 +4,7 @@
 //! - Types and layouts, a file per subject, as CUDA 13.0's `cuda.h` has them for 64-bit Linux. They bear its names; fields are
 //!   spelled as Rust spells them. A test holds them against cudarc's bindings.
 //! - How functions reach programs: [`twin!`] for the second names of the default stream that each thread has, [`slots!`] for names
-//!   that are exported, [`Function`] and [`fill_slots`] for names that are asked for.
+//!   that are exported, [`FunctionAddress`] and [`fill_slots`] for names that are asked for.
 //! - How the driver's functions are found: [`functions_of_driver!`].
 //! - The [`door`]: what Bugaroo's driver does for Bugaroo's own libraries beside the API.
 
@@ -26,7 +26,7 @@ mod textures;
 mod twins;
 
 pub use arrays::*;
-pub use calls::Failure;
+pub use calls::CallFailure;
 pub use contexts::*;
 pub use copies::*;
 pub use exports::Slot;
@@ -34,6 +34,6 @@ pub use graphs::*;
 pub use handles::*;
 pub use launches::*;
 pub use memory::*;
-pub use named::{Function, Functions, Missing, fill_slots};
+pub use named::{FunctionAddress, Functions, MissingAnswer, fill_slots};
 pub use streams::*;
 pub use textures::*;

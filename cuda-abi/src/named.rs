@@ -5,18 +5,18 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// A function's address.
 #[derive(Clone, Copy, Debug)]
-pub struct Function(pub *const c_void);
+pub struct FunctionAddress(pub *const c_void);
 
 // SAFETY: an address of code, which never changes.
-unsafe impl Sync for Function {}
+unsafe impl Sync for FunctionAddress {}
 // SAFETY: as above.
-unsafe impl Send for Function {}
+unsafe impl Send for FunctionAddress {}
 
 /// Functions by name.
-pub type Functions = &'static [(&'static str, Function)];
+pub type Functions = &'static [(&'static str, FunctionAddress)];
 
 /// Answers for a function that is missing, given its name.
-pub type Missing = unsafe extern "C" fn(name: *const c_char) -> c_int;
+pub type MissingAnswer = unsafe extern "C" fn(name: *const c_char) -> c_int;
 
 /// Fills `slots` with the functions that `names` stand for; what is missing gets a stub. See [`missing_stub!`](crate::missing_stub).
 ///
@@ -24,20 +24,20 @@ pub type Missing = unsafe extern "C" fn(name: *const c_char) -> c_int;
 /// `names` are `count` C strings that are never freed, `slots` as many places.
 pub unsafe fn fill_slots(
     (names, slots, count): (*const *const c_char, *mut *const c_void, c_uint),
-    find: impl Fn(&str) -> Option<Function>,
+    find: impl Fn(&str) -> Option<FunctionAddress>,
     missing: unsafe extern "C" fn(),
 ) {
     for index in 0..count as usize {
         // SAFETY: the caller's promise.
         let name = unsafe { CStr::from_ptr(*names.add(index)) };
         let found = name.to_str().ok().and_then(&find);
-        let found = found.unwrap_or(Function(missing as *const c_void));
+        let found = found.unwrap_or(FunctionAddress(missing as *const c_void));
         // SAFETY: the caller's promise.
         unsafe { slots.add(index).write(found.0) };
     }
 }
 
-/// Defines a stub for all names that are missing. It tells a [`Missing`] the name, which whoever jumps to it leaves in `rax`: that
+/// Defines a stub for all names that are missing. It tells a [`MissingAnswer`] the name, which whoever jumps to it leaves in `rax`: that
 /// carries nothing else in a call by the C calling convention of 64-bit Linux without variable arguments.
 #[macro_export]
 macro_rules! missing_stub {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use bugaroo_detectors::{Barracuda, Detector};
+use bugaroo_detectors::{Barracuda, RaceDetector};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values};
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Shape, Values, WhoseBytes};
 use bugaroo_semantics::scope::Strength;
 
 struct Zero;
@@ -66,7 +66,7 @@ impl Bench {
             strength: if atomic { Strength::Strong(Scope::Gpu) } else { Strength::Weak },
             acquire: false,
             release: false,
-            memory: if shared { Memory::Shared(by.cta) } else { Memory::Global },
+            memory: if shared { WhoseBytes::Shared(by.cta) } else { WhoseBytes::Global },
             size: 4,
             elements: 1,
             at,

@@ -4,12 +4,12 @@ use std::hash::Hash;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::finding::{Finding, Warning};
+use crate::finding::{RaceFinding, Warning};
 
 /// Findings, each key once with a count, and warnings.
 #[derive(Debug)]
 pub struct Collected<K> {
-    findings: Vec<Finding>,
+    findings: Vec<RaceFinding>,
     known: FxHashMap<K, usize>,
     warnings: Vec<Warning>,
     warned: Vec<&'static str>,
@@ -54,12 +54,12 @@ impl<K: Hash + Eq + Copy> Collected<K> {
     }
 
     /// Something was found so often. The finding is asked for where its key is new since somebody took the others.
-    pub fn add(&mut self, key: K, count: u64, finding: impl FnOnce() -> Finding) {
+    pub fn add(&mut self, key: K, count: u64, finding: impl FnOnce() -> RaceFinding) {
         if let Some(at) = self.known.get(&key) {
             self.findings[*at].count += count;
         } else if self.has_room(key) {
             self.known.insert(key, self.findings.len());
-            self.findings.push(Finding { count, ..finding() });
+            self.findings.push(RaceFinding { count, ..finding() });
         } else if let Some(warning) = self.limit.as_ref().map(|limit| limit.warning) {
             self.warn(warning, count);
         }
@@ -82,7 +82,7 @@ impl<K: Hash + Eq + Copy> Collected<K> {
     }
 
     /// What was found since the last call.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
+    pub fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.known.clear();
         std::mem::take(&mut self.findings)
     }

@@ -2,20 +2,20 @@
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
+use bugaroo_semantics::event::{AccessKind, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
 use crate::watched::Watched;
 
 /// A detector: an observer that comes to findings.
-pub trait Detector: Observer {
+pub trait RaceDetector: Observer {
     /// Its name on the command line: `ptx`, `barracuda`, …
     fn name(&self) -> &'static str;
 
     /// What a program's instructions are, from its first on, is told before a grid of it begins:
     /// [`bugaroo_semantics::inferred::roles`] of its text.
-    fn learn_program(&mut self, _first_site: Site, _roles: &[Role]) {}
+    fn learn_program(&mut self, _first_site: SiteNumber, _roles: &[Role]) {}
 
     /// What of a grid is to be looked at, told before it begins. Those to whom an access that they do not look at could be the
     /// reason why two others do not race look at everything all the same.
@@ -28,7 +28,7 @@ pub trait Detector: Observer {
 
     /// What it has found since the last call. The same pair of sites, class and kind may come again with another count: who
     /// asks adds them up.
-    fn take_findings(&mut self) -> Vec<Finding>;
+    fn take_findings(&mut self) -> Vec<RaceFinding>;
 
     /// What it could not look at, or had to give up, since the last call.
     fn take_warnings(&mut self) -> Vec<Warning>;
@@ -39,7 +39,7 @@ pub trait Detector: Observer {
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RacingKind {
     /// Two overlapping accesses, one of them a write, that nothing orders.
     Race,
     /// The same, and nothing but the order in which a warp executes the sides of a branch comes between them (BARRACUDA, "branch
@@ -51,7 +51,7 @@ pub enum Kind {
 
 /// How far apart the threads are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
+pub enum HowFar {
     /// One warp.
     IntraWarp,
     /// One warp, on different sides of a branch.
@@ -70,7 +70,7 @@ pub enum Class {
 pub const SOME_ATOMIC: AccessKind = AccessKind::Atomic(AtomOp::Add);
 
 /// The site of an access whose instruction the detector has not kept.
-pub const NO_SITE: Site = Site::MAX;
+pub const NO_SITE: SiteNumber = SiteNumber::MAX;
 
 /// Who accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ pub enum Who {
 
 /// What is known of an access that has come before, and that a detector of constant space has not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Forgotten {
+pub enum NotKept {
     /// It was a load.
     Load,
     /// It has written: a store or an atomic.
@@ -119,24 +119,24 @@ pub enum Forgotten {
     Access,
 }
 
-impl Forgotten {
+impl NotKept {
     /// A kind of access that stands for it.
     pub fn kind(self) -> AccessKind {
         match self {
-            Forgotten::Load | Forgotten::Access => AccessKind::Load,
-            Forgotten::Write => AccessKind::Store,
-            Forgotten::Atomic => SOME_ATOMIC,
+            NotKept::Load | NotKept::Access => AccessKind::Load,
+            NotKept::Write => AccessKind::Store,
+            NotKept::Atomic => SOME_ATOMIC,
         }
     }
 }
 
 /// One of the two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Party {
+pub struct RacingParty {
     /// Who.
     pub who: Who,
     /// Which instruction, or call of the host.
-    pub site: Site,
+    pub site: SiteNumber,
     /// What it does. A copy's read is a load, its write a store.
     pub kind: AccessKind,
     /// Weak, or strong and for whom.
@@ -151,7 +151,7 @@ pub struct Party {
 
 /// What would have ordered the two, and is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Missing {
+pub enum MissingOrder {
     /// The first has not released (fence, `.release`, barrier) since.
     Release,
     /// It has; the second has not acquired since.
@@ -194,25 +194,25 @@ pub enum Missing {
 
 /// Two accesses that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Finding {
+pub struct RaceFinding {
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: RacingKind,
     /// How far apart.
-    pub class: Class,
+    pub class: HowFar,
     /// Whose bytes.
-    pub memory: Memory,
+    pub memory: WhoseBytes,
     /// The first byte that both touch.
     pub address: u64,
     /// What came first in this execution, as far as the detector has kept it.
-    pub first: Party,
+    pub first: RacingParty,
     /// The detector has forgotten what `first` was but for this: kind, strength and bytes of it stand for nothing.
-    pub forgotten: Option<Forgotten>,
+    pub forgotten: Option<NotKept>,
     /// The latest access that the detector has kept, where `first` is another one.
-    pub latest: Option<Party>,
+    pub latest: Option<RacingParty>,
     /// What came later.
-    pub second: Party,
+    pub second: RacingParty,
     /// What would order them.
-    pub missing: Missing,
+    pub missing: MissingOrder,
     /// How often since the last call.
     pub count: u64,
 }

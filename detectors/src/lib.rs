@@ -13,9 +13,11 @@ mod table;
 pub mod watched;
 
 pub use barracuda::Barracuda;
-pub use finding::{Class, Detector, Finding, Forgotten, Kind, Missing, NO_SITE, Party, Warning, Who};
+pub use finding::{
+    HowFar, MissingOrder, NO_SITE, NotKept, RaceDetector, RaceFinding, RacingKind, RacingParty, Warning, Who,
+};
 pub use hirace::Hirace;
-pub use ptx::Ptx;
+pub use ptx::ExactDetector;
 pub use scord::Scord;
 pub use set::Set;
 pub use watched::Watched;

@@ -3,12 +3,12 @@
 use bugaroo_semantics::event::{Access, Event};
 use bugaroo_semantics::{Observer, Spares, Wants};
 
-use crate::finding::Detector;
+use crate::finding::RaceDetector;
 
 /// Detectors that are told the same.
 #[derive(Default)]
 pub struct Set {
-    detectors: Vec<Box<dyn Detector>>,
+    detectors: Vec<Box<dyn RaceDetector>>,
 }
 
 impl std::fmt::Debug for Set {
@@ -19,12 +19,12 @@ impl std::fmt::Debug for Set {
 
 impl Set {
     /// These.
-    pub fn new(detectors: Vec<Box<dyn Detector>>) -> Set {
+    pub fn new(detectors: Vec<Box<dyn RaceDetector>>) -> Set {
         Set { detectors }
     }
 
     /// Each of them.
-    pub fn each(&mut self) -> impl Iterator<Item = &mut (dyn Detector + 'static)> {
+    pub fn each(&mut self) -> impl Iterator<Item = &mut (dyn RaceDetector + 'static)> {
         self.detectors.iter_mut().map(|detector| &mut **detector)
     }
 }

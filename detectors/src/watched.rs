@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use bugaroo_semantics::event::{Access, Memory};
+use bugaroo_semantics::event::{Access, WhoseBytes};
 
 /// Numbers, by ranges that neither touch nor overlap, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,8 +99,8 @@ impl Watched {
             return 0;
         }
         let memory = match access.memory {
-            Memory::Global => &self.global,
-            Memory::Shared(_) => &self.shared,
+            WhoseBytes::Global => &self.global,
+            WhoseBytes::Shared(_) => &self.shared,
         };
         let bytes = u64::from(access.bytes());
         by.each()

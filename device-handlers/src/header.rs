@@ -9,7 +9,7 @@ use crate::constants::{CHUNK, STRONG_CALLS, choice, cta, entry, event, hash, pen
 use crate::logging::{LogState, control, prepared, queue, word};
 use text::Text;
 
-use crate::{BufferSpace, LaunchState, Model, SiteWord, flags};
+use crate::{BufferSpace, HandlerModel, LaunchState, SiteWord, flags};
 
 /// The text of `layout.h`, for `handlers.cu`.
 pub fn store_buffers() -> String {
@@ -39,7 +39,7 @@ pub fn store_buffers() -> String {
     ] {
         define(&format!("OFFSET_{field}"), offset as u64);
     }
-    define("MODEL_BUGAROO", Model::Bugaroo as u64);
+    define("MODEL_BUGAROO", HandlerModel::Bugaroo as u64);
     define("SPACE_GLOBAL", BufferSpace::Global as u64);
     define("SPACE_SHARED", BufferSpace::Shared as u64);
     define("SPACE_GENERIC", BufferSpace::Generic as u64);

@@ -5,7 +5,7 @@ use crate::layout::Layout;
 
 /// Which buffers the handlers simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Model {
+pub enum HandlerModel {
     /// Sound store buffers.
     StoreBuffer = 1,
     /// The Bugaroo paper's Algorithms 1 and 2.
@@ -31,7 +31,7 @@ impl Features {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchState {
-    /// A [`Model`], or 0.
+    /// A [`HandlerModel`], or 0.
     pub model: u32,
     /// [`Features`].
     pub features: u32,
@@ -90,7 +90,7 @@ impl LaunchState {
     /// probabilities 0 and no flags the state is [`Self::off`], and the allocation is not touched; with
     /// flags alone the counts are read, so the allocation has to exist.
     pub fn new(
-        model: Model,
+        model: HandlerModel,
         (pw_global, pw_shared): (f64, f64),
         (seed, launch): (u64, u64),
         layout: &Layout,
@@ -101,7 +101,7 @@ impl LaunchState {
         let mut features = 0;
         if thresholds != [0, 0] {
             features |= Features::ROUTE;
-            if model == Model::Bugaroo {
+            if model == HandlerModel::Bugaroo {
                 features |= Features::RESTORE;
             }
         }

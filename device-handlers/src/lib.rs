@@ -22,7 +22,7 @@ pub mod scord;
 mod site_word;
 
 pub use coin::{coin, launch_key, mix, threshold};
-pub use launch_state::{Features, LaunchState, Model};
+pub use launch_state::{Features, HandlerModel, LaunchState};
 pub use layout::{CHUNK_BYTES, Layout};
 pub use site_word::{BufferSpace, SiteWord};
 

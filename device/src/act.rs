@@ -1,7 +1,7 @@
 //! What the driver does at once when its turn comes, and no kernel, copy or fill is.
 
-use crate::error::{Outcome, Status};
-use crate::objects::transfer::{Place, Side, Transfer};
+use crate::error::{CallResult, Status};
+use crate::objects::transfer::{CopyPlace, CopySide, Transfer};
 use crate::objects::work::Act;
 use crate::state::Gpu;
 
@@ -10,7 +10,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue` when memory is not there any more.
-    pub fn act(&mut self, act: &Act) -> Outcome {
+    pub fn act(&mut self, act: &Act) -> CallResult {
         match act {
             Act::Write(words) => {
                 for (address, bytes) in words.iter() {
@@ -28,7 +28,7 @@ impl Gpu {
             Act::AskedCopy(copy) => unsafe { copy.execute(self) }.map_err(|_| Status::IllegalAddress),
             Act::AskedFill(fill) => fill.execute(self).map_err(|_| Status::IllegalAddress),
             Act::Staged { copy, taken } => {
-                let from = Side::line(Place::Host(taken.as_ptr().cast_mut().cast()));
+                let from = CopySide::line(CopyPlace::Host(taken.as_ptr().cast_mut().cast()));
                 // SAFETY: the bytes that were taken, which are only read; the other side is the device's or page-locked.
                 unsafe { Transfer { from, ..*copy }.execute(self) }
             }

@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUarray, CUcontext};
 use bugaroo_simulator::AllocationKind;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::array::{Array, CUBEMAP, LAYERED};
 use crate::state::Gpu;
 
@@ -40,7 +40,7 @@ pub fn create(
     context: CUcontext,
     descriptor: CUDA_ARRAY3D_DESCRIPTOR,
     is_level: bool,
-) -> Outcome<CUarray> {
+) -> CallResult<CUarray> {
     let CUDA_ARRAY3D_DESCRIPTOR { width, height, depth, format, channels, flags } = descriptor;
     if flags & UNSUPPORTED_FLAGS != 0 {
         let what = "cuArray3DCreate: sparse, deferred and video arrays are not supported";
@@ -74,7 +74,7 @@ pub fn create(
 ///
 /// # Errors
 /// `InvalidHandle`
-pub fn destroy(gpu: &mut Gpu, array: CUarray) -> Outcome {
+pub fn destroy(gpu: &mut Gpu, array: CUarray) -> CallResult {
     let array = gpu.held.arrays.remove(array)?;
     gpu.note_end(array.address);
     gpu.held.origins.freed(array.address);

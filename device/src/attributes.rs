@@ -7,7 +7,7 @@ use std::ffi::c_int;
 
 use bugaroo_simulator::DeviceConfig;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// The largest number that CUDA 13.0 gives a meaning to.
 const LAST: u32 = 147;
@@ -27,7 +27,7 @@ pub const MAX_PITCH: usize = 0x7fff_ffff;
 ///
 /// # Errors
 /// `InvalidValue` when CUDA 13.0 has no such attribute.
-pub fn attribute(number: u32, device: &DeviceConfig) -> Outcome<c_int> {
+pub fn attribute(number: u32, device: &DeviceConfig) -> CallResult<c_int> {
     // Device limits are far below what an int holds; were one not, the largest int is right.
     let int = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
     Ok(match number {

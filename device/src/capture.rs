@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 
 use bugaroo_cuda_abi::{CUevent, CUgraphNode};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::lane::Lane;
-use crate::objects::capture::{Capture, Mark};
+use crate::objects::capture::{Mark, StreamCapture};
 use crate::objects::stream::Stream;
-use crate::objects::work::{Body, Work};
+use crate::objects::work::{NodeBody, Work};
 use crate::state::Gpu;
 
 impl Gpu {
     /// The capture that a stream takes part in.
     pub fn capture_of(&self, stream: &Stream) -> Option<u64> {
-        let takes_part = |(_, capture): &(&u64, &Capture)| capture.streams.contains_key(&stream.lane);
+        let takes_part = |(_, capture): &(&u64, &StreamCapture)| capture.streams.contains_key(&stream.lane);
         self.ordered.graphs.captures.iter().find(takes_part).map(|(number, _)| *number)
     }
 
@@ -37,21 +37,21 @@ impl Gpu {
     ///
     /// # Errors
     /// As the capture has it.
-    pub fn capture(&mut self, stream: &Stream, work: &Work) -> Outcome<bool> {
+    pub fn capture(&mut self, stream: &Stream, work: &Work) -> CallResult<bool> {
         if self.ordered.graphs.captures.is_empty() {
             return Ok(false);
         }
         if !self.is_capturing(stream) || matches!(work, Work::CallBack(..)) {
             return refuse(self, stream).map(|()| false);
         }
-        self.capture_body(stream, Body::Work(work.clone())).map(|()| true)
+        self.capture_body(stream, NodeBody::Work(work.clone())).map(|()| true)
     }
 
     /// Adds a node at the end of a capturing stream.
     ///
     /// # Errors
     /// `StreamCaptureInvalidated`
-    pub fn capture_body(&mut self, stream: &Stream, body: Body) -> Outcome {
+    pub fn capture_body(&mut self, stream: &Stream, body: NodeBody) -> CallResult {
         let number = self.capture_of(stream).ok_or(Status::IllegalState)?;
         let Some(capture) = self.ordered.graphs.captures.get(&number) else {
             return Err(Status::IllegalState);
@@ -71,14 +71,14 @@ impl Gpu {
     ///
     /// # Errors
     /// As the capture has it.
-    pub fn capture_record(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
+    pub fn capture_record(&mut self, stream: &Stream, event: CUevent, external: bool) -> CallResult<bool> {
         let Some(number) = self.capture_of(stream) else {
             refuse(self, stream)?;
             self.ordered.events.get_mut(event)?.captured = None;
             return Ok(false);
         };
         if external {
-            return self.capture_body(stream, Body::Work(Work::Record(event))).map(|()| true);
+            return self.capture_body(stream, NodeBody::Work(Work::Record(event))).map(|()| true);
         }
         let Some(capture) = self.ordered.graphs.captures.get(&number) else { return Ok(false) };
         if capture.invalid {
@@ -93,7 +93,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As the capture has it.
-    pub fn capture_wait(&mut self, stream: &Stream, event: CUevent, external: bool) -> Outcome<bool> {
+    pub fn capture_wait(&mut self, stream: &Stream, event: CUevent, external: bool) -> CallResult<bool> {
         let (mark, recorded) = {
             let event = self.ordered.events.get(event)?;
             (event.captured.clone(), event.ticket().is_some())
@@ -102,7 +102,7 @@ impl Gpu {
         let Some(mark) = mark else {
             let Some(own) = own else { return refuse(self, stream).map(|()| false) };
             if external {
-                return self.capture_body(stream, Body::Wait(event)).map(|()| true);
+                return self.capture_body(stream, NodeBody::Wait(event)).map(|()| true);
             }
             if !recorded {
                 return Ok(true);
@@ -135,7 +135,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `CapturedEvent`
-    pub fn check_uncaptured(&self, event: CUevent) -> Outcome {
+    pub fn check_uncaptured(&self, event: CUevent) -> CallResult {
         if self.ordered.events.get(event)?.captured.is_some() { Err(Status::CapturedEvent) } else { Ok(()) }
     }
 
@@ -167,7 +167,7 @@ impl Gpu {
 ///
 /// # Errors
 /// `StreamCaptureUnsupported`, `StreamCaptureImplicit`; the capture is invalid then.
-pub fn refuse(gpu: &mut Gpu, stream: &Stream) -> Outcome {
+pub fn refuse(gpu: &mut Gpu, stream: &Stream) -> CallResult {
     if gpu.ordered.graphs.captures.is_empty() {
         return Ok(());
     }
@@ -183,7 +183,7 @@ pub fn refuse(gpu: &mut Gpu, stream: &Stream) -> Outcome {
             }
             _ => true,
         };
-        let concerned = |(_, capture): &(&u64, &Capture)| {
+        let concerned = |(_, capture): &(&u64, &StreamCapture)| {
             capture.context == stream.context && capture.streams.keys().any(blocking)
         };
         let concerned = gpu.ordered.graphs.captures.iter().find(concerned).map(|(number, _)| *number);

@@ -10,11 +10,11 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_simulator::{DeviceAction, DeviceWork};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::lane::Ticket;
 use crate::objects::fill::Fill;
-use crate::objects::transfer::{Place, Transfer};
-use crate::objects::work::{Act, Request, Together, Work};
+use crate::objects::transfer::{CopyPlace, Transfer};
+use crate::objects::work::{Act, BlocksTogether, LaunchRequest, Work};
 use crate::state::Gpu;
 
 /// `cudaStreamTailLaunch`
@@ -39,7 +39,7 @@ impl Gpu {
         parent: Ticket,
         kernel: (CUfunction, u32),
         asked: Vec<DeviceWork>,
-    ) -> Outcome<bool> {
+    ) -> CallResult<bool> {
         self.running.queue.tell(|order| order.under(Some(parent), None));
         let queued = self.queue_asked(context, parent, kernel, asked);
         self.running.queue.tell(|order| order.under(None, None));
@@ -52,7 +52,7 @@ impl Gpu {
         parent: Ticket,
         (function, depth): (CUfunction, u32),
         asked: Vec<DeviceWork>,
-    ) -> Outcome<bool> {
+    ) -> CallResult<bool> {
         let mut ends: BTreeMap<Lane, Ticket> = BTreeMap::new();
         let mut events: BTreeMap<u64, Ticket> = BTreeMap::new();
         let mut all: Vec<Ticket> = Vec::new();
@@ -91,7 +91,7 @@ impl Gpu {
     }
 
     /// A piece of work that device code asked for.
-    fn child(&mut self, function: CUfunction, depth: u32, what: DeviceAction) -> Outcome<Work> {
+    fn child(&mut self, function: CUfunction, depth: u32, what: DeviceAction) -> CallResult<Work> {
         match what {
             DeviceAction::Launch { kernel, grid, block, dynamic_shared, params } => {
                 let depth = depth + 1;
@@ -104,17 +104,25 @@ impl Gpu {
                 let module = self.code.functions.get(function)?.module;
                 let function = self.find_function(module, &kernel)?;
                 self.check_runnable(function)?;
-                let together = self.with_cluster(function, Together::default())?;
+                let together = self.with_cluster(function, BlocksTogether::default())?;
                 let (parameters, watched) = (params, false);
-                let request =
-                    Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
+                let request = LaunchRequest {
+                    function,
+                    grid,
+                    block,
+                    dynamic_shared,
+                    parameters,
+                    together,
+                    watched,
+                    depth,
+                };
                 self.check_launch(&request)?;
                 Ok(self.numbered(Work::Kernel(Rc::new(request), 0)))
             }
             // What is wrong with an address shows when its turn comes, as with an access of a kernel's.
             DeviceAction::Copy { to, from, bytes } => {
                 let bytes = usize::try_from(bytes).map_err(|_| Status::IllegalAddress)?;
-                let copy = Transfer::line(Place::Device(to), Place::Device(from), bytes);
+                let copy = Transfer::line(CopyPlace::Device(to), CopyPlace::Device(from), bytes);
                 Ok(Work::Act(Act::AskedCopy(copy)))
             }
             DeviceAction::Fill { to, value, bytes } => {

@@ -2,9 +2,9 @@
 
 use bugaroo_cuda_abi::{CUcontext, CUmodule};
 
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::objects::memory::{Allocation, HostBlock};
-use crate::objects::queue::Progress;
+use crate::objects::queue::WorkProgress;
 use crate::state::Gpu;
 
 impl Gpu {
@@ -12,7 +12,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`.
-    pub fn unload(&mut self, module: CUmodule) -> Outcome {
+    pub fn unload(&mut self, module: CUmodule) -> CallResult {
         self.note_module_end(module);
         let module = self.code.modules.remove(module)?;
         for function in module.functions {
@@ -32,7 +32,8 @@ impl Gpu {
     pub fn clear(&mut self, context: CUcontext) {
         for ticket in self.running.queue.of(context) {
             if let Some(item) = self.running.queue.item(ticket)
-                && let Progress::Flying(flight) = std::mem::replace(&mut item.progress, Progress::Ready)
+                && let WorkProgress::Flying(flight) =
+                    std::mem::replace(&mut item.progress, WorkProgress::Ready)
             {
                 self.discard(ticket, *flight);
             }

@@ -2,8 +2,8 @@
 
 use bugaroo_cuda_abi::CUfunction;
 
-use crate::error::{Outcome, Status};
-use crate::objects::work::Together;
+use crate::error::{CallResult, Status};
+use crate::objects::work::BlocksTogether;
 use crate::state::Gpu;
 
 impl Gpu {
@@ -11,7 +11,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidClusterSize` for a cluster that must not be.
-    pub fn with_cluster(&self, function: CUfunction, together: Together) -> Outcome<Together> {
+    pub fn with_cluster(&self, function: CUfunction, together: BlocksTogether) -> CallResult<BlocksTogether> {
         let (function, kernel) = self.kernel(function)?;
         let clusters = function.clusters();
         let required =
@@ -25,6 +25,6 @@ impl Gpu {
         if blocks > clusters.most() {
             return Err(Status::InvalidClusterSize);
         }
-        Ok(Together { cluster, ..together })
+        Ok(BlocksTogether { cluster, ..together })
     }
 }

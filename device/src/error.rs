@@ -150,10 +150,10 @@ codes! {
 }
 
 /// What a call inside the crate gives: nothing, or the error that the program sees.
-pub type Outcome<T = ()> = Result<T, Status>;
+pub type CallResult<T = ()> = Result<T, Status>;
 
-impl From<Outcome> for Status {
-    fn from(outcome: Outcome) -> Self {
+impl From<CallResult> for Status {
+    fn from(outcome: CallResult) -> Self {
         match outcome {
             Ok(()) => Status::Success,
             Err(status) => status,

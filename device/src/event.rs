@@ -2,7 +2,7 @@
 
 use bugaroo_cuda_abi::{CUcontext, CUevent};
 
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::lane::Ticket;
 use crate::objects::work::Work;
 use crate::state::Gpu;
@@ -11,7 +11,7 @@ use crate::state::Gpu;
 ///
 /// # Errors
 /// `InvalidHandle` when there is no such event.
-pub fn record(gpu: &mut Gpu, context: CUcontext, event: CUevent, before: &[Ticket]) -> Outcome {
+pub fn record(gpu: &mut Gpu, context: CUcontext, event: CUevent, before: &[Ticket]) -> CallResult {
     gpu.ordered.events.get(event)?;
     let ticket = gpu.running.queue.insert(context, Work::Record(event), before);
     gpu.queued();
@@ -23,7 +23,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle` when there is no such event.
-    pub fn recorded(&mut self, event: CUevent, ticket: Ticket) -> Outcome {
+    pub fn recorded(&mut self, event: CUevent, ticket: Ticket) -> CallResult {
         let event = self.ordered.events.get_mut(event)?;
         (event.ticket, event.reached, event.captured) = (Some(ticket), None, None);
         Ok(())

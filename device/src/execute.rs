@@ -9,28 +9,28 @@ use std::sync::Arc;
 use bugaroo_cuda_abi::CUcontext;
 use bugaroo_protocol::{Launch, LaunchCounts, LaunchEnd, Message, NearAllocation};
 use bugaroo_semantics::{Both, Observer};
-use bugaroo_simulator::conflicts::Conflicts;
+use bugaroo_simulator::conflicts::ConflictObserver;
 use bugaroo_simulator::model::held_from_beyond;
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, FaultKind, Grid, LaunchError, Watch, check,
+    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchError, LaunchWatch, StopKind, check,
 };
 
 use crate::devices;
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::lane::Ticket;
 use crate::objects::context::Broken;
-use crate::objects::queue::{Flight, Progress};
-use crate::objects::work::Request;
+use crate::objects::queue::{Flight, WorkProgress};
+use crate::objects::work::LaunchRequest;
 use crate::seeds::{beyond_seed, mix};
 use crate::state::Gpu;
-use crate::trial::conflicts::Told;
+use crate::trial::conflicts::ConflictsTold;
 use crate::trial::coverage::Coverage;
 use crate::trial::delays::Delays;
 use crate::trial::diagnosis::{self, Lines};
 use crate::trial::feeds::Feed;
 use crate::trial::injection::{Arms, Injected};
 use crate::trial::pause::{Held, Looker, Passing};
-use crate::trial::race::Race;
+use crate::trial::race::ProcessRaces;
 use crate::trial::switches::{ByPriority, Priorities, Stepping};
 
 /// Bytes of a grid's workspace: of these, device code uses the second word, for its barrier.
@@ -41,14 +41,17 @@ const WORKSPACE: u64 = 256;
 const PATIENCE: u64 = 1 << 28;
 
 /// Who looks on already, and one more.
-fn with(watch: Option<Watch>, other: Option<Rc<RefCell<impl Observer + 'static>>>) -> Option<Watch> {
+fn with(
+    watch: Option<LaunchWatch>,
+    other: Option<Rc<RefCell<impl Observer + 'static>>>,
+) -> Option<LaunchWatch> {
     let Some(other) = other else { return watch };
     Some(match watch {
         Some(watch) => {
             let both = Both(Rc::clone(&watch.observer), other);
-            Watch { observer: Rc::new(RefCell::new(both)), ..watch }
+            LaunchWatch { observer: Rc::new(RefCell::new(both)), ..watch }
         }
-        None => Watch { observer: other, grid: 0, first_site: 0 },
+        None => LaunchWatch { observer: other, grid: 0, first_site: 0 },
     })
 }
 
@@ -76,7 +79,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As the call has to tell.
-    pub fn check_launch(&self, request: &Request) -> Outcome {
+    pub fn check_launch(&self, request: &LaunchRequest) -> CallResult {
         let (function, module) = self.function(request.function)?;
         let name = function.name();
         check(&module.program, &self.config, &request.spec(name, None), request.together.cooperative)
@@ -87,7 +90,7 @@ impl Gpu {
     ///
     /// # Errors
     /// What keeps it from starting.
-    pub fn start(&mut self, ticket: Ticket, request: &Request, ordinal: u64) -> Outcome<Flight> {
+    pub fn start(&mut self, ticket: Ticket, request: &LaunchRequest, ordinal: u64) -> CallResult<Flight> {
         self.before_first_launch();
         self.record(request)?;
         let function = self.code.functions.get(request.function)?;
@@ -116,13 +119,13 @@ impl Gpu {
         // BARRACUDA is defined over warps in lockstep, and looks at no other execution when it is alone. What others find must
         // hold for the execution that was asked for.
         let lockstep = self.trial.injection.warp_synchronous()
-            || self.trial.race.as_ref().is_some_and(Race::in_lockstep);
+            || self.trial.race.as_ref().is_some_and(ProcessRaces::in_lockstep);
         let patience = Some(PATIENCE);
         let config = DeviceConfig { late_copies, lockstep, patience, ..self.config.clone() };
         // Handlers' code is not the program's.
         let recorded = self.trial.injection.conflicts() && armed.is_none();
         let conflicts = recorded.then(|| {
-            let conflicts = Conflicts::new(Arc::clone(&program), model.is_some());
+            let conflicts = ConflictObserver::new(Arc::clone(&program), model.is_some());
             Rc::new(RefCell::new(conflicts))
         });
         let hold = self.trial.injection.hold(ordinal).filter(|_| armed.is_none() && logs.is_none());
@@ -190,7 +193,7 @@ impl Gpu {
 
     /// A workspace for a cooperative launch, filled with zero. It counts as a module's memory: accesses to it
     /// are visible.
-    fn take_workspace(&mut self) -> Outcome<u64> {
+    fn take_workspace(&mut self) -> CallResult<u64> {
         let address = match self.running.workspaces.pop() {
             Some(address) => address,
             None => {
@@ -235,7 +238,7 @@ impl Gpu {
     /// Takes back the launch state of the kernel that ran last, if it still runs.
     pub(crate) fn leave(&mut self) {
         if let Some(item) = self.running.entered.take().and_then(|ticket| self.running.queue.item(ticket))
-            && let Progress::Flying(flight) = &item.progress
+            && let WorkProgress::Flying(flight) = &item.progress
         {
             if let Some(armed) = &flight.armed {
                 armed.leave(&mut self.memory);
@@ -293,7 +296,8 @@ impl Gpu {
         let stale_reads = stale_reads.unwrap_or_default();
         let injected = module.and_then(|module| module.injected.as_ref());
         let conflicts = module.map(|module| {
-            let told = Told { program: module.running(), shape: (grid, block), lines: &lines, injected };
+            let told =
+                ConflictsTold { program: module.running(), shape: (grid, block), lines: &lines, injected };
             told.conflicts(&found)
         });
         let (end, status) = match end {
@@ -353,17 +357,17 @@ impl Gpu {
     }
 
     /// The allocation that a bad access came close to, or was in, or had been in.
-    fn close_to(&self, kind: &FaultKind) -> Option<NearAllocation> {
+    fn close_to(&self, kind: &StopKind) -> Option<NearAllocation> {
         let (address, _) = diagnosis::address(kind)?;
         let near = |found| self.near(found, address);
         match kind {
-            FaultKind::Freed { .. } => self.held.origins.freed_at(address),
-            FaultKind::OutOfBounds { near: Some(found), .. } => Some(near((found.base, found.size))),
+            StopKind::Freed { .. } => self.held.origins.freed_at(address),
+            StopKind::OutOfBounds { near: Some(found), .. } => Some(near((found.base, found.size))),
             // Addresses of shared and local memory lie below.
-            FaultKind::OutOfBounds { .. } if self.memory.covers(address) => {
+            StopKind::OutOfBounds { .. } if self.memory.covers(address) => {
                 self.held.origins.nearest(address).map(near)
             }
-            FaultKind::OutOfBounds { .. } => None,
+            StopKind::OutOfBounds { .. } => None,
             _ => self.memory.allocation(address).map(near),
         }
     }

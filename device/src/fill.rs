@@ -2,7 +2,7 @@
 
 use bugaroo_cuda_abi::CUdeviceptr;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::fill::Fill;
 use crate::state::Gpu;
 
@@ -22,7 +22,7 @@ impl Fill {
     ///
     /// # Errors
     /// `InvalidValue`
-    pub fn check(&self, gpu: &Gpu) -> Outcome<usize> {
+    pub fn check(&self, gpu: &Gpu) -> CallResult<usize> {
         let row = self.width.checked_mul(self.item).ok_or(Status::InvalidValue)?;
         if row == 0 || self.height == 0 {
             return Ok(0);
@@ -43,7 +43,7 @@ impl Fill {
     ///
     /// # Errors
     /// As [`Self::check`]; nothing is filled then.
-    pub fn execute(&self, gpu: &mut Gpu) -> Outcome {
+    pub fn execute(&self, gpu: &mut Gpu) -> CallResult {
         let row = self.check(gpu)?;
         if row == 0 {
             return Ok(());

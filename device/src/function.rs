@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::CUfunction;
 use bugaroo_simulator::KernelInfo;
 
-use crate::error::{Outcome, Status};
-use crate::objects::function::Function;
+use crate::error::{CallResult, Status};
+use crate::objects::function::LoadedKernel;
 use crate::state::Gpu;
 
 impl Gpu {
@@ -14,7 +14,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`
-    pub fn kernel(&self, function: CUfunction) -> Outcome<(&Function, &KernelInfo)> {
+    pub fn kernel(&self, function: CUfunction) -> CallResult<(&LoadedKernel, &KernelInfo)> {
         let (function, module) = self.function(function)?;
         let kernel = module.program.kernel(function.name()).ok_or(Status::InvalidHandle)?;
         Ok((function, kernel))
@@ -22,7 +22,7 @@ impl Gpu {
 }
 
 /// One of a kernel's attributes.
-pub fn attribute(gpu: &Gpu, function: CUfunction, number: c_uint) -> Outcome<c_int> {
+pub fn attribute(gpu: &Gpu, function: CUfunction, number: c_uint) -> CallResult<c_int> {
     let (function, kernel) = gpu.kernel(function)?;
     let device = &gpu.config;
     let int = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
@@ -43,7 +43,7 @@ pub fn attribute(gpu: &Gpu, function: CUfunction, number: c_uint) -> Outcome<c_i
 }
 
 /// Sets one of a kernel's attributes.
-pub fn set_attribute(gpu: &mut Gpu, handle: CUfunction, number: c_uint, value: c_int) -> Outcome {
+pub fn set_attribute(gpu: &mut Gpu, handle: CUfunction, number: c_uint, value: c_int) -> CallResult {
     let optin = gpu.config.shared_per_block_optin;
     let (_, kernel) = gpu.kernel(handle)?;
     let (static_shared, stated) = (kernel.static_shared, kernel.explicit_cluster);
@@ -65,7 +65,7 @@ pub fn set_attribute(gpu: &mut Gpu, handle: CUfunction, number: c_uint, value: c
 }
 
 /// Offset and size in bytes of a kernel's parameter.
-pub fn parameter(gpu: &Gpu, function: CUfunction, index: usize) -> Outcome<(usize, usize)> {
+pub fn parameter(gpu: &Gpu, function: CUfunction, index: usize) -> CallResult<(usize, usize)> {
     let (_, kernel) = gpu.kernel(function)?;
     let parameter = kernel.params.get(index).ok_or(Status::InvalidValue)?;
     Ok((parameter.offset as usize, parameter.size as usize))

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// What a handle names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum HandleKind {
     /// `CUcontext`
     Context = 1,
     /// `CUmodule`
@@ -56,14 +56,14 @@ pub enum Kind {
 /// The objects of one kind.
 #[derive(Debug)]
 pub struct Handles<T> {
-    kind: Kind,
+    kind: HandleKind,
     next: usize,
     objects: BTreeMap<usize, T>,
 }
 
 impl<T> Handles<T> {
     /// No objects yet.
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: HandleKind) -> Self {
         Handles { kind, next: 1, objects: BTreeMap::new() }
     }
 
@@ -86,7 +86,7 @@ impl<T> Handles<T> {
     ///
     /// # Errors
     /// `InvalidHandle` when there is none.
-    pub fn get(&self, handle: *mut c_void) -> Outcome<&T> {
+    pub fn get(&self, handle: *mut c_void) -> CallResult<&T> {
         self.objects.get(&(handle as usize)).ok_or(Status::InvalidHandle)
     }
 
@@ -94,7 +94,7 @@ impl<T> Handles<T> {
     ///
     /// # Errors
     /// `InvalidHandle` when there is none.
-    pub fn get_mut(&mut self, handle: *mut c_void) -> Outcome<&mut T> {
+    pub fn get_mut(&mut self, handle: *mut c_void) -> CallResult<&mut T> {
         self.objects.get_mut(&(handle as usize)).ok_or(Status::InvalidHandle)
     }
 
@@ -102,7 +102,7 @@ impl<T> Handles<T> {
     ///
     /// # Errors
     /// `InvalidHandle` when there is none.
-    pub fn remove(&mut self, handle: *mut c_void) -> Outcome<T> {
+    pub fn remove(&mut self, handle: *mut c_void) -> CallResult<T> {
         self.objects.remove(&(handle as usize)).ok_or(Status::InvalidHandle)
     }
 

@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use bugaroo_cuda_abi::CUfunction;
 use bugaroo_simulator::KernelInfo;
 
-use crate::error::{Outcome, Status};
-use crate::objects::work::{Request, Together};
+use crate::error::{CallResult, Status};
+use crate::objects::work::{BlocksTogether, LaunchRequest};
 use crate::places::not_null;
 use crate::state::Gpu;
 
@@ -29,7 +29,11 @@ pub struct Parameters {
 }
 
 /// Refuses shapes and sizes that the device or the kernel do not allow.
-fn check_shape(gpu: &Gpu, function: CUfunction, (grid, block, shared): ([u32; 3], [u32; 3], u32)) -> Outcome {
+fn check_shape(
+    gpu: &Gpu,
+    function: CUfunction,
+    (grid, block, shared): ([u32; 3], [u32; 3], u32),
+) -> CallResult {
     gpu.check_runnable(function)?;
     let (function, kernel) = gpu.kernel(function)?;
     let device = &gpu.config;
@@ -49,7 +53,7 @@ fn check_shape(gpu: &Gpu, function: CUfunction, (grid, block, shared): ([u32; 3]
 ///
 /// # Safety
 /// As `cuLaunchKernel` asks of its two parameter lists.
-unsafe fn collect(kernel: &KernelInfo, parameters: Parameters) -> Outcome<Vec<u8>> {
+unsafe fn collect(kernel: &KernelInfo, parameters: Parameters) -> CallResult<Vec<u8>> {
     let mut buffer = vec![0; kernel.param_bytes as usize];
     match (parameters.each.is_null(), parameters.extra.is_null()) {
         (false, false) => return Err(Status::InvalidValue),
@@ -83,7 +87,7 @@ unsafe fn collect(kernel: &KernelInfo, parameters: Parameters) -> Outcome<Vec<u8
 ///
 /// # Safety
 /// `extra` is such a list, with an end, and names a buffer of the size that it names.
-unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> Outcome<&'a [u8]> {
+unsafe fn extra_buffer<'a>(extra: *const *mut c_void) -> CallResult<&'a [u8]> {
     let (mut buffer, mut size) = (None, None);
     let mut at = 0;
     while at < EXTRA_ITEMS {
@@ -128,9 +132,9 @@ impl Gpu {
         &self,
         function: CUfunction,
         shape: ([u32; 3], [u32; 3], u32),
-        together: Together,
+        together: BlocksTogether,
         parameters: Parameters,
-    ) -> Outcome<Request> {
+    ) -> CallResult<LaunchRequest> {
         check_shape(self, function, shape)?;
         let together = self.with_cluster(function, together)?;
         // SAFETY: the caller's promise.
@@ -147,9 +151,9 @@ impl Gpu {
         &self,
         function: CUfunction,
         shape: ([u32; 3], [u32; 3], u32),
-        together: Together,
+        together: BlocksTogether,
         parameters: Vec<u8>,
-    ) -> Outcome<Request> {
+    ) -> CallResult<LaunchRequest> {
         check_shape(self, function, shape)?;
         if parameters.len() != self.kernel(function)?.1.param_bytes as usize {
             return Err(Status::InvalidValue);
@@ -162,12 +166,13 @@ impl Gpu {
         &self,
         function: CUfunction,
         (grid, block, dynamic_shared): ([u32; 3], [u32; 3], u32),
-        together: Together,
+        together: BlocksTogether,
         parameters: Vec<u8>,
-    ) -> Outcome<Request> {
+    ) -> CallResult<LaunchRequest> {
         let watched = self.reaches_host(&parameters);
         let depth = 0;
-        let request = Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
+        let request =
+            LaunchRequest { function, grid, block, dynamic_shared, parameters, together, watched, depth };
         self.check_launch(&request)?;
         Ok(request)
     }

@@ -58,4 +58,4 @@ pub mod told;
 pub mod transfer;
 pub mod trial;
 
-pub use error::{Outcome, Status};
+pub use error::{CallResult, Status};

@@ -10,7 +10,7 @@
 
 use std::ffi::{CStr, CString, c_uint, c_void};
 
-use bugaroo_cuda_abi::door::{Access, Release, Run};
+use bugaroo_cuda_abi::door::{DoorAccess, ReleaseFn, Run};
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 
 use crate::error::Status;
@@ -22,7 +22,7 @@ impl LibraryWork {
     ///
     /// # Safety
     /// `run` and `release` may be called with `data`, as they are described.
-    pub unsafe fn new(name: CString, run: Run, data: *mut c_void, release: Release) -> LibraryWork {
+    pub unsafe fn new(name: CString, run: Run, data: *mut c_void, release: ReleaseFn) -> LibraryWork {
         LibraryWork { name, context: std::ptr::null_mut(), run, data, release }
     }
 
@@ -39,7 +39,7 @@ impl LibraryWork {
     /// Does it. What fails breaks the context.
     pub fn execute(&self, gpu: &mut Gpu) {
         let mut state = Running { gpu, work: self, bytes: 0 };
-        let access = Access { state: (&raw mut state).cast(), read, write: write_rows };
+        let access = DoorAccess { state: (&raw mut state).cast(), read, write: write_rows };
         // SAFETY: the library vouches for its function and data; `access` and what it points to last as long as the call.
         let code = unsafe { (self.run)(self.data, &raw const access) };
         let moved = state.bytes;

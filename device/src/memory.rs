@@ -3,10 +3,10 @@
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 use bugaroo_simulator::AllocationKind;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::memory::Allocation;
 use crate::objects::stream::Stream;
-use crate::objects::work::Body;
+use crate::objects::work::NodeBody;
 use crate::state::Gpu;
 
 /// Alignment of allocations, as hardware has it at least.
@@ -21,7 +21,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue` for no bytes at all, `OutOfMemory`.
-    pub fn allocate(&mut self, context: CUcontext, bytes: usize) -> Outcome<CUdeviceptr> {
+    pub fn allocate(&mut self, context: CUcontext, bytes: usize) -> CallResult<CUdeviceptr> {
         self.allocate_kind(context, bytes, AllocationKind::Program)
     }
 
@@ -34,7 +34,7 @@ impl Gpu {
         context: CUcontext,
         bytes: usize,
         kind: AllocationKind,
-    ) -> Outcome<CUdeviceptr> {
+    ) -> CallResult<CUdeviceptr> {
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
@@ -54,10 +54,10 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Self::allocate`], and as the capture has it.
-    pub fn capture_allocation(&mut self, stream: &Stream, bytes: usize) -> Outcome<CUdeviceptr> {
+    pub fn capture_allocation(&mut self, stream: &Stream, bytes: usize) -> CallResult<CUdeviceptr> {
         let memory = self.graph_memory(stream.context, bytes)?;
         let address = memory.address;
-        self.capture_body(stream, Body::Allocate(memory))?;
+        self.capture_body(stream, NodeBody::Allocate(memory))?;
         Ok(address)
     }
 
@@ -65,7 +65,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue` when it is not the first address of such memory.
-    pub fn free(&mut self, address: CUdeviceptr) -> Outcome {
+    pub fn free(&mut self, address: CUdeviceptr) -> CallResult {
         if self.ordered.graphs.memory.has(address) {
             // It stays where it is for the graph's next launch.
             self.ordered.graphs.memory.close(address)?;

@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUmipmappedArray};
 
 use crate::array;
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::objects::array as objects_array;
 use crate::objects::array::Array;
 use crate::state::Gpu;
@@ -21,7 +21,7 @@ pub fn level(finest: CUDA_ARRAY3D_DESCRIPTOR, number: c_uint) -> CUDA_ARRAY3D_DE
 ///
 /// # Errors
 /// `InvalidHandle`
-pub fn destroy(gpu: &mut Gpu, handle: CUmipmappedArray) -> Outcome {
+pub fn destroy(gpu: &mut Gpu, handle: CUmipmappedArray) -> CallResult {
     let found = gpu.held.mipmapped.remove(handle)?;
     found.levels.into_iter().try_for_each(|level| array::destroy(gpu, level))
 }
@@ -30,6 +30,6 @@ pub fn destroy(gpu: &mut Gpu, handle: CUmipmappedArray) -> Outcome {
 ///
 /// # Errors
 /// `InvalidHandle`
-pub fn levels(gpu: &Gpu, handle: CUmipmappedArray) -> Outcome<Vec<&Array>> {
+pub fn levels(gpu: &Gpu, handle: CUmipmappedArray) -> CallResult<Vec<&Array>> {
     gpu.held.mipmapped.get(handle)?.levels.iter().map(|level| gpu.held.arrays.get(*level)).collect()
 }

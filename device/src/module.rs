@@ -11,15 +11,15 @@ use bugaroo_ptx::types::Space;
 use bugaroo_simulator::Program;
 
 use crate::digest::Digest;
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::images::image::{Image, architecture};
-use crate::images::jit::Options;
-use crate::images::refusal::{Refusal, told};
-use crate::objects::function::Function;
-use crate::objects::module::Module;
+use crate::images::jit::JitOptions;
+use crate::images::refusal::{ImageRefusal, told};
+use crate::objects::function::LoadedKernel;
+use crate::objects::module::LoadedModule;
 use crate::state::Gpu;
 use crate::trial::injection::Injected;
-use crate::trial::recorded::Source;
+use crate::trial::recorded::ModuleSource;
 
 impl Gpu {
     /// Loads a module, and tells the program, the user and the harness when that fails.
@@ -30,8 +30,8 @@ impl Gpu {
         &mut self,
         context: Option<CUcontext>,
         image: &Image<'_>,
-        options: &Options,
-    ) -> Outcome<CUmodule> {
+        options: &JitOptions,
+    ) -> CallResult<CUmodule> {
         let source = image.ptx(self.config.compute_capability);
         let loaded = source.and_then(|source| self.load_text(context, &source));
         match loaded {
@@ -47,7 +47,7 @@ impl Gpu {
     }
 
     /// Tells the user and the harness why something was refused; the status for the program.
-    pub fn refuse(&mut self, refusal: &Refusal) -> Status {
+    pub fn refuse(&mut self, refusal: &ImageRefusal) -> Status {
         if refusal.unsupported {
             let _ = self.trial.report.unsupported(&refusal.text);
         } else if self.trial.report.wanted() {
@@ -57,18 +57,18 @@ impl Gpu {
         refusal.status
     }
 
-    fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, Refusal> {
+    fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, ImageRefusal> {
         let digest = Digest::of(source.as_bytes());
         let number = self.code.module_numbers.of(digest);
         let prepared =
             self.trial.injection.prepare(source, digest, (&self.config, self.memory.capacity()))?;
         let text = prepared.text(source);
-        let ast = bugaroo_ptx::parse(text).map_err(|error| Refusal::syntax(source, &error))?;
+        let ast = bugaroo_ptx::parse(text).map_err(|error| ImageRefusal::syntax(source, &error))?;
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
         let constants = constants(&ast);
         let before = self.module_memory();
         let program = Program::load(&ast, &mut self.memory, &self.config)
-            .map_err(|error| Refusal::load(error, |line| prepared.original_line(line)))?;
+            .map_err(|error| ImageRefusal::load(error, |line| prepared.original_line(line)))?;
         self.tell_module_memory(&before);
         let table = self.trial.injection.wants_table().then(|| match prepared.logs() {
             Some(logs) => logs.table().clone(),
@@ -78,18 +78,23 @@ impl Gpu {
         // What is instrumented is another text.
         let placed = self.trial.injection.placed(&program, table.as_ref().filter(|_| text == source));
         let recorder = self.trial.recorder.as_ref();
-        let recorded = recorder.map(|_| Source::new(source, digest, &ast, &program, &self.memory));
+        let recorded = recorder.map(|_| ModuleSource::new(source, digest, &ast, &program, &self.memory));
         let program = Arc::new(program);
         let injected = self.trial.injection.install(prepared, table, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
-        let module =
-            self.code.modules.insert(Module { context, program, injected, recorded, functions: Vec::new() });
+        let module = self.code.modules.insert(LoadedModule {
+            context,
+            program,
+            injected,
+            recorded,
+            functions: Vec::new(),
+        });
         self.trial.ends.loaded(module);
         let mut functions = Vec::with_capacity(kernels.len());
         for name in &kernels {
             // PTX names hold no NUL.
             let name = CString::new(name.as_str()).unwrap_or_default();
-            functions.push(self.code.functions.insert(Function::new(module, name, target, constants)));
+            functions.push(self.code.functions.insert(LoadedKernel::new(module, name, target, constants)));
         }
         if let Ok(loaded) = self.code.modules.get_mut(module) {
             loaded.functions = functions;
@@ -110,7 +115,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`; `NotSupported`, which is told to the user and the harness, too.
-    pub fn check_runnable(&self, function: CUfunction) -> Outcome {
+    pub fn check_runnable(&self, function: CUfunction) -> CallResult {
         let (function, kernel) = self.kernel(function)?;
         let module = self.code.modules.get(function.module)?;
         let logs = module.injected.as_ref().and_then(Injected::logs);
@@ -134,7 +139,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`, `NotFound`.
-    pub fn find_function(&self, module: CUmodule, name: &str) -> Outcome<CUfunction> {
+    pub fn find_function(&self, module: CUmodule, name: &str) -> CallResult<CUfunction> {
         let functions = &self.code.modules.get(module)?.functions;
         let named = |handle: &&CUfunction| {
             self.code
@@ -149,7 +154,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`, `NotFound`.
-    pub fn find_variable(&self, module: CUmodule, name: &str) -> Outcome<(u64, u64)> {
+    pub fn find_variable(&self, module: CUmodule, name: &str) -> CallResult<(u64, u64)> {
         self.code.modules.get(module)?.program.variable(name).ok_or(Status::NotFound)
     }
 }

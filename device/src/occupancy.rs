@@ -4,7 +4,7 @@ use bugaroo_cuda_abi::CUfunction;
 use bugaroo_simulator::DeviceConfig;
 
 use crate::attributes::WARP_SIZE;
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::objects::occupancy::Limits;
 use crate::state::Gpu;
 
@@ -13,7 +13,7 @@ impl Limits {
     ///
     /// # Errors
     /// `InvalidHandle`
-    pub fn of(gpu: &Gpu, function: CUfunction) -> Outcome<Self> {
+    pub fn of(gpu: &Gpu, function: CUfunction) -> CallResult<Self> {
         let (_, kernel) = gpu.kernel(function)?;
         let device: &DeviceConfig = &gpu.config;
         Ok(Limits {

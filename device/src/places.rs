@@ -1,6 +1,6 @@
 //! Places of the program's that results go to and names come from.
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// Stores a result where the program wants it.
 ///
@@ -9,7 +9,7 @@ use crate::error::{Outcome, Status};
 ///
 /// # Safety
 /// `place` is null or points to memory for a `T` (it need not be aligned).
-pub unsafe fn write<T>(place: *mut T, value: T) -> Outcome {
+pub unsafe fn write<T>(place: *mut T, value: T) -> CallResult {
     if place.is_null() {
         return Err(Status::InvalidValue);
     }
@@ -33,7 +33,7 @@ pub unsafe fn write_if_wanted<T>(place: *mut T, value: T) {
 ///
 /// # Errors
 /// `InvalidValue` when it is null.
-pub fn not_null<T>(pointer: *const T) -> Outcome {
+pub fn not_null<T>(pointer: *const T) -> CallResult {
     if pointer.is_null() { Err(Status::InvalidValue) } else { Ok(()) }
 }
 
@@ -44,7 +44,7 @@ pub fn not_null<T>(pointer: *const T) -> Outcome {
 ///
 /// # Safety
 /// `text` is null or points to a NUL-terminated string that outlives `'a`.
-pub unsafe fn text<'a>(text: *const std::ffi::c_char) -> Outcome<&'a str> {
+pub unsafe fn text<'a>(text: *const std::ffi::c_char) -> CallResult<&'a str> {
     not_null(text)?;
     // SAFETY: not null, and the caller vouches for the rest.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_str().map_err(|_| Status::InvalidValue)
@@ -54,7 +54,7 @@ pub unsafe fn text<'a>(text: *const std::ffi::c_char) -> Outcome<&'a str> {
 ///
 /// # Safety
 /// It is null or points to a `T`.
-pub unsafe fn read<T: Copy>(from: *const T) -> Outcome<T> {
+pub unsafe fn read<T: Copy>(from: *const T) -> CallResult<T> {
     not_null(from)?;
     // SAFETY: not null, and the caller vouches for the rest.
     Ok(unsafe { from.read_unaligned() })

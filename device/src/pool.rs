@@ -3,7 +3,7 @@
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUmemoryPool};
 use bugaroo_simulator::AllocationKind;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::stream::Stream;
 use crate::state::Gpu;
 
@@ -13,7 +13,12 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Self::allocate_from`].
-    pub fn allocate_in(&mut self, stream: &Stream, pool: CUmemoryPool, bytes: usize) -> Outcome<CUdeviceptr> {
+    pub fn allocate_in(
+        &mut self,
+        stream: &Stream,
+        pool: CUmemoryPool,
+        bytes: usize,
+    ) -> CallResult<CUdeviceptr> {
         let address = self.allocate_from(pool, stream.context, bytes)?;
         self.running.queue.place_in(stream);
         self.running.queue.tell(|order| {
@@ -32,7 +37,7 @@ impl Gpu {
         pool: CUmemoryPool,
         context: CUcontext,
         bytes: usize,
-    ) -> Outcome<CUdeviceptr> {
+    ) -> CallResult<CUdeviceptr> {
         let found = *self.held.pools.all.get(pool)?;
         let used = found.used.saturating_add(bytes as u64);
         if found.limit > 0 && used > found.limit {

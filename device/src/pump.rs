@@ -14,7 +14,7 @@ use bugaroo_simulator::{End, Others};
 
 use crate::error::Status;
 use crate::lane::Ticket;
-use crate::objects::queue::{Flight, Progress};
+use crate::objects::queue::{Flight, WorkProgress};
 use crate::objects::work::Work;
 use crate::state::Gpu;
 
@@ -39,11 +39,11 @@ pub fn in_call() -> bool {
 }
 
 /// What a step did.
-pub enum Step {
+pub enum PumpStep {
     /// Something, of so many turns.
     Done(u64),
     /// A function of the program has to be called, without the lock.
-    Call(Ticket, Call),
+    Call(Ticket, HostCall),
     /// Nothing can go on before a function that is being called returns.
     Busy,
     /// Nothing can go on, although there is something: memory does not have the value waited for.
@@ -53,23 +53,23 @@ pub enum Step {
 }
 
 /// A function of the program.
-pub enum Call {
+pub enum HostCall {
     /// One that takes what it was given.
     Plain(CUhostFn, *mut c_void),
     /// One that is told the stream and its status, too.
     Told(CUstreamCallback, CUstream, Status, *mut c_void),
 }
 
-impl Call {
+impl HostCall {
     /// Calls it.
     pub fn make(self) {
         CALLED.set(true);
         // SAFETY: whoever submitted it vouched that it may be called with this.
         unsafe {
             match self {
-                Call::Plain(Some(function), data) => function(data),
-                Call::Told(Some(function), stream, status, data) => function(stream, status as u32, data),
-                Call::Plain(None, _) | Call::Told(None, ..) => {}
+                HostCall::Plain(Some(function), data) => function(data),
+                HostCall::Told(Some(function), stream, status, data) => function(stream, status as u32, data),
+                HostCall::Plain(None, _) | HostCall::Told(None, ..) => {}
             }
         }
         CALLED.set(false);
@@ -78,11 +78,11 @@ impl Call {
 
 impl Gpu {
     /// Has a piece of the work that is ready go on, for a turn.
-    pub fn step(&mut self) -> Step {
+    pub fn step(&mut self) -> PumpStep {
         let count = self.running.queue.ready().len();
         let step = match count {
-            0 if self.running.queue.calls() => return Step::Busy,
-            0 => return Step::Nothing,
+            0 if self.running.queue.calls() => return PumpStep::Busy,
+            0 => return PumpStep::Nothing,
             1 => {
                 if self.running.queue.calls() {
                     self.running.others = Others::MayWrite;
@@ -106,23 +106,24 @@ impl Gpu {
             self.running.others = Others::MayWrite;
             let others = ready.into_iter().find_map(|ticket| self.go_on(ticket, ALONE >> 6));
             let calls = self.running.queue.calls();
-            others.unwrap_or(if calls { Step::Busy } else { Step::Stuck })
+            others.unwrap_or(if calls { PumpStep::Busy } else { PumpStep::Stuck })
         });
         PENDING.store(self.running.queue.len(), Ordering::Release);
         step
     }
 
     /// Lets a piece of work go on; None when it waits for a value.
-    fn go_on(&mut self, ticket: Ticket, turns: u64) -> Option<Step> {
+    fn go_on(&mut self, ticket: Ticket, turns: u64) -> Option<PumpStep> {
         let item = self.running.queue.item(ticket)?;
         let (context, work) = (item.context, item.work.clone());
-        let progress = std::mem::replace(&mut item.progress, Progress::Ready);
+        let progress = std::mem::replace(&mut item.progress, WorkProgress::Ready);
         let fault = self.context(context).ok().and_then(|context| context.fault);
         self.settle_device(context);
-        if let Progress::Flying(mut flight) = progress {
+        if let WorkProgress::Flying(mut flight) = progress {
             let before = flight.grid.counts().operations;
             // A turn is two operations of the default scheduler; other schedulers' are longer.
-            let done = |flight: &Flight| Step::Done(((flight.grid.counts().operations - before) / 2).max(1));
+            let done =
+                |flight: &Flight| PumpStep::Done(((flight.grid.counts().operations - before) / 2).max(1));
             if fault.is_some() {
                 // Other kernels of a broken context end with it.
                 self.discard(ticket, *flight);
@@ -132,7 +133,7 @@ impl Gpu {
                 if let (Work::Kernel(request, _), End::Complete, false) = (&work, end, asked.is_empty()) {
                     let parent = (request.function, request.depth);
                     match self.queue_children(context, ticket, parent, asked) {
-                        Ok(true) => return Some(Step::Done(turns)),
+                        Ok(true) => return Some(PumpStep::Done(turns)),
                         Ok(false) => {}
                         Err(status) => self.break_context(context, status),
                     }
@@ -140,12 +141,12 @@ impl Gpu {
             } else {
                 let done = done(&flight);
                 if let Some(item) = self.running.queue.item(ticket) {
-                    item.progress = Progress::Flying(flight);
+                    item.progress = WorkProgress::Flying(flight);
                 }
                 return Some(done);
             }
             self.running.queue.finish(ticket);
-            return Some(Step::Done(turns));
+            return Some(PumpStep::Done(turns));
         }
         match &work {
             Work::WaitValue(wait) => {
@@ -168,12 +169,12 @@ impl Gpu {
             Work::CallBack(function, stream, data) => {
                 self.running.queue.call(ticket);
                 let status = fault.map_or(Status::Success, |fault| fault.status);
-                return Some(Step::Call(ticket, Call::Told(function, stream, status, data)));
+                return Some(PumpStep::Call(ticket, HostCall::Told(function, stream, status, data)));
             }
             _ if fault.is_some() || self.context(context).is_err() => Ok(()),
             Work::Call(function, data) => {
                 self.running.queue.call(ticket);
-                return Some(Step::Call(ticket, Call::Plain(function, data)));
+                return Some(PumpStep::Call(ticket, HostCall::Plain(function, data)));
             }
             Work::WaitValue(wait) if !wait.holds(&self.memory) => return None,
             Work::Nothing | Work::WaitValue(_) => Ok(()),
@@ -183,7 +184,7 @@ impl Gpu {
             }
             Work::Act(act) => self.act(&act),
             Work::Branch(choice) => match self.take_branch(context, ticket, &choice) {
-                Ok(true) => return Some(Step::Done(1)),
+                Ok(true) => return Some(PumpStep::Done(1)),
                 Ok(false) => Ok(()),
                 Err(status) => Err(status),
             },
@@ -197,7 +198,7 @@ impl Gpu {
             Work::Kernel(request, ordinal) => match self.start(ticket, &request, ordinal) {
                 Ok(flight) => {
                     if let Some(item) = self.running.queue.item(ticket) {
-                        item.progress = Progress::Flying(Box::new(flight));
+                        item.progress = WorkProgress::Flying(Box::new(flight));
                     }
                     return self.go_on(ticket, turns);
                 }
@@ -208,7 +209,7 @@ impl Gpu {
             self.failed(context, ticket, status);
         }
         self.running.queue.finish(ticket);
-        Some(Step::Done(1))
+        Some(PumpStep::Done(1))
     }
 
     /// Work could not be done: the call that waits for it tells, or else it breaks the context.

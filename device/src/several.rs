@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use bugaroo_cuda_abi::{CUcontext, CUdevice, CUfunction, CUlibrary, CUmodule};
 
 use crate::devices;
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::images::image::Image;
-use crate::images::jit::Options;
+use crate::images::jit::JitOptions;
 use crate::objects::library::Library;
 use crate::objects::primary::{Primary, check_device};
-use crate::objects::queue::Progress;
+use crate::objects::queue::WorkProgress;
 use crate::state::Gpu;
 
 impl Gpu {
@@ -27,7 +27,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidDevice`
-    pub fn primary(&mut self, device: CUdevice) -> Outcome<&mut Primary> {
+    pub fn primary(&mut self, device: CUdevice) -> CallResult<&mut Primary> {
         check_device(device)?;
         self.owners.primaries.get_mut(device as usize).ok_or(Status::InvalidDevice)
     }
@@ -44,7 +44,7 @@ impl Gpu {
             let Some(item) = self.running.queue.item(ticket) else { continue };
             let of = self.owners.contexts.get(item.context).map_or(0, |context| context.device);
             if of == device
-                && let Progress::Flying(flight) = &mut item.progress
+                && let WorkProgress::Flying(flight) = &mut item.progress
             {
                 flight.grid.settle(&mut self.memory);
             }
@@ -55,7 +55,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As for a module. Variables that all devices were to share are refused: each would have its own.
-    pub fn load_library(&mut self, image: &Image<'_>, options: &Options) -> Outcome<CUlibrary> {
+    pub fn load_library(&mut self, image: &Image<'_>, options: &JitOptions) -> CallResult<CUlibrary> {
         let modules = self.load_everywhere(image, options)?;
         Ok(self.code.libraries.insert(Library { modules, image: None, stale: BTreeSet::new() }))
     }
@@ -71,7 +71,7 @@ impl Gpu {
     }
 
     /// A module on each device.
-    fn load_everywhere(&mut self, image: &Image<'_>, options: &Options) -> Outcome<Vec<CUmodule>> {
+    fn load_everywhere(&mut self, image: &Image<'_>, options: &JitOptions) -> CallResult<Vec<CUmodule>> {
         let mut modules = vec![self.load_module(None, image, options)?];
         for _ in 1..devices::count() {
             if self.has_managed(modules[0]) {
@@ -89,7 +89,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`, `InvalidDevice`; as [`Self::load_library`] when it is loaded. It is tried again at the next use then.
-    pub fn library_module(&mut self, library: CUlibrary, device: CUdevice) -> Outcome<CUmodule> {
+    pub fn library_module(&mut self, library: CUlibrary, device: CUdevice) -> CallResult<CUmodule> {
         let found = self.code.libraries.get_mut(library)?;
         if !found.modules.is_empty() && !found.stale.contains(&device) {
             return self.loaded_module(library, device);
@@ -97,7 +97,7 @@ impl Gpu {
         // Only what waits for its first use, or has ended with a context, is without modules, and both have an image.
         let image = found.image.take().ok_or(Status::InvalidHandle)?;
         let loaded = if found.modules.is_empty() {
-            self.load_everywhere(&image, &Options::none()).and_then(|modules| {
+            self.load_everywhere(&image, &JitOptions::none()).and_then(|modules| {
                 self.code.libraries.get_mut(library).map(|library| library.modules = modules)
             })
         } else {
@@ -109,11 +109,11 @@ impl Gpu {
     }
 
     /// Loads the module of a library on one device anew. Kernels keep their handles.
-    fn load_anew(&mut self, library: CUlibrary, device: CUdevice, image: &Image<'_>) -> Outcome {
+    fn load_anew(&mut self, library: CUlibrary, device: CUdevice, image: &Image<'_>) -> CallResult {
         let old = self.loaded_module(library, device)?;
         let handles = std::mem::take(&mut self.code.modules.get_mut(old)?.functions);
         self.unload(old)?;
-        let module = self.load_module(None, image, &Options::none())?;
+        let module = self.load_module(None, image, &JitOptions::none())?;
         // The same image has the same kernels, in the same order.
         let fresh = std::mem::replace(&mut self.code.modules.get_mut(module)?.functions, handles.clone());
         for (handle, fresh) in handles.into_iter().zip(fresh) {
@@ -149,7 +149,7 @@ impl Gpu {
     }
 
     /// The same of a library that was loaded.
-    fn loaded_module(&self, library: CUlibrary, device: CUdevice) -> Outcome<CUmodule> {
+    fn loaded_module(&self, library: CUlibrary, device: CUdevice) -> CallResult<CUmodule> {
         let modules = &self.code.libraries.get(library)?.modules;
         modules.get(device as usize).copied().ok_or(Status::InvalidDevice)
     }
@@ -158,7 +158,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`
-    pub fn function_on(&mut self, context: CUcontext, function: CUfunction) -> Outcome<CUfunction> {
+    pub fn function_on(&mut self, context: CUcontext, function: CUfunction) -> CallResult<CUfunction> {
         let device = self.device_of(context);
         let mut module = self.code.functions.get(function)?.module;
         let ended = self

@@ -4,16 +4,16 @@ use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_simulator::{DeviceConfig, Memory, Rng};
 
 use crate::devices;
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::context::Context;
-use crate::objects::function::Function;
-use crate::objects::module::Module;
+use crate::objects::function::LoadedKernel;
+use crate::objects::module::LoadedModule;
 use crate::objects::parts::{Code, Held, Ordered, Owners, Running};
 use crate::objects::queue::Queue;
 use crate::seeds::mix;
 use crate::trial::injection::Injection;
-use crate::trial::race::Race;
-use crate::trial::report::Report;
+use crate::trial::race::ProcessRaces;
+use crate::trial::report::ReportPipe;
 use crate::trial::state::Trial;
 
 /// Memory of the virtual GPU, in bytes. Host memory is only used for what the program touches.
@@ -59,7 +59,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `OutOfMemory` when the host refuses the address space.
-    pub fn new(injection: Injection, report: Report) -> Outcome<Box<Self>> {
+    pub fn new(injection: Injection, report: ReportPipe) -> CallResult<Box<Self>> {
         devices::set_count(injection.devices());
         let owners = Owners::new(devices::count());
         let memory = Memory::new(DEVICE_MEMORY).or_else(|error| {
@@ -69,7 +69,7 @@ impl Gpu {
         })?;
         let mut queue = Queue::new(picks_seed(&injection));
         let trial = Trial::new(injection, report);
-        queue.order = trial.race.as_ref().map(Race::order);
+        queue.order = trial.race.as_ref().map(ProcessRaces::order);
         Ok(Box::new(Gpu {
             config: DeviceConfig::default(),
             memory,
@@ -100,7 +100,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidContext` when there is none of that handle, or it was destroyed.
-    pub fn context(&self, context: CUcontext) -> Outcome<&Context> {
+    pub fn context(&self, context: CUcontext) -> CallResult<&Context> {
         let found = self.owners.contexts.get(context).map_err(|_| Status::InvalidContext)?;
         if self.owners.primaries.iter().any(|primary| primary.handle == context && !primary.active()) {
             return Err(Status::InvalidContext);
@@ -112,7 +112,7 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Self::context`].
-    pub fn context_mut(&mut self, context: CUcontext) -> Outcome<&mut Context> {
+    pub fn context_mut(&mut self, context: CUcontext) -> CallResult<&mut Context> {
         self.context(context)?;
         self.owners.contexts.get_mut(context)
     }
@@ -121,7 +121,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The fault.
-    pub fn surface(&mut self, context: CUcontext) -> Outcome {
+    pub fn surface(&mut self, context: CUcontext) -> CallResult {
         match &mut self.context_mut(context)?.fault {
             None => Ok(()),
             Some(fault) => {
@@ -145,7 +145,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`.
-    pub fn function(&self, function: CUfunction) -> Outcome<(&Function, &Module)> {
+    pub fn function(&self, function: CUfunction) -> CallResult<(&LoadedKernel, &LoadedModule)> {
         let function = self.code.functions.get(function)?;
         Ok((function, self.code.modules.get(function.module)?))
     }

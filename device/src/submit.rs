@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bugaroo_cuda_abi::{CUcontext, CUstream, STREAM_LEGACY, STREAM_PER_THREAD};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::lane::{Lane, Ticket};
 use crate::objects::stream::Stream;
 use crate::objects::work::Work;
@@ -59,7 +59,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle` when it is none.
-    pub fn stream(&self, stream: CUstream, context: CUcontext) -> Outcome<Stream> {
+    pub fn stream(&self, stream: CUstream, context: CUcontext) -> CallResult<Stream> {
         match stream as usize {
             0 if PER_THREAD.get() => Ok(Stream::per_thread(context, thread())),
             0 | STREAM_LEGACY => Ok(Stream::legacy(context)),
@@ -73,7 +73,7 @@ impl Gpu {
     ///
     /// # Errors
     /// What forbids it while streams are captured.
-    pub fn submit(&mut self, stream: &Stream, work: Work) -> Outcome<Option<Submitted>> {
+    pub fn submit(&mut self, stream: &Stream, work: Work) -> CallResult<Option<Submitted>> {
         if self.capture(stream, &work)? {
             return Ok(None);
         }

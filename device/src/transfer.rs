@@ -4,16 +4,16 @@ use std::ffi::c_void;
 
 use bugaroo_cuda_abi::CUdeviceptr;
 
-use crate::error::{Outcome, Status};
-use crate::objects::transfer::{Place, Side, Transfer};
+use crate::error::{CallResult, Status};
+use crate::objects::transfer::{CopyPlace, CopySide, Transfer};
 use crate::objects::work::{Act, Work};
 use crate::places::not_null;
 use crate::state::Gpu;
 
 impl Transfer {
     /// A copy of consecutive bytes.
-    pub fn line(to: Place, from: Place, bytes: usize) -> Transfer {
-        Transfer { to: Side::line(to), from: Side::line(from), width: bytes, height: 1, depth: 1 }
+    pub fn line(to: CopyPlace, from: CopyPlace, bytes: usize) -> Transfer {
+        Transfer { to: CopySide::line(to), from: CopySide::line(from), width: bytes, height: 1, depth: 1 }
     }
 
     /// Nothing is to be copied.
@@ -23,7 +23,7 @@ impl Transfer {
 
     /// Neither side is the program's own memory; page-locked and managed memory are not.
     pub fn is_on_device(&self) -> bool {
-        matches!((self.to.start, self.from.start), (Place::Device(_), Place::Device(_)))
+        matches!((self.to.start, self.from.start), (CopyPlace::Device(_), CopyPlace::Device(_)))
     }
 
     /// Bytes in all.
@@ -32,7 +32,7 @@ impl Transfer {
     }
 
     /// Bytes from the first to the last that a side touches.
-    fn span(&self, side: &Side) -> Option<usize> {
+    fn span(&self, side: &CopySide) -> Option<usize> {
         let slices = (self.depth - 1).checked_mul(side.slice)?;
         (self.height - 1).checked_mul(side.pitch)?.checked_add(slices)?.checked_add(self.width)
     }
@@ -42,7 +42,7 @@ impl Transfer {
     /// # Errors
     /// `InvalidValue` for rows that overlap, a null host pointer, or a device range that is not inside
     /// one allocation.
-    pub fn check(&self, gpu: &Gpu) -> Outcome {
+    pub fn check(&self, gpu: &Gpu) -> CallResult {
         if self.is_empty() {
             return Ok(());
         }
@@ -53,8 +53,8 @@ impl Transfer {
             }
             let span = self.span(side).ok_or(Status::InvalidValue)?;
             match side.start {
-                Place::Device(start) => gpu.check_range(start, span, write)?,
-                Place::Host(start) => gpu.check_host_range(start, span, write)?,
+                CopyPlace::Device(start) => gpu.check_range(start, span, write)?,
+                CopyPlace::Host(start) => gpu.check_host_range(start, span, write)?,
             }
         }
         Ok(())
@@ -67,7 +67,7 @@ impl Transfer {
     ///
     /// # Safety
     /// Host sides hold what is copied, and nobody else uses it meanwhile.
-    pub unsafe fn execute(&self, gpu: &mut Gpu) -> Outcome {
+    pub unsafe fn execute(&self, gpu: &mut Gpu) -> CallResult {
         self.check(gpu)?;
         if self.is_empty() {
             return Ok(());
@@ -88,11 +88,11 @@ impl Transfer {
 
 impl Gpu {
     /// Sorts an address of the unified address space out: the device's, or the program's own.
-    pub fn place(&self, address: u64) -> Place {
+    pub fn place(&self, address: u64) -> CopyPlace {
         if self.memory.covers(address) || self.memory.covers_host_visible(address) {
-            Place::Device(address)
+            CopyPlace::Device(address)
         } else {
-            Place::Host(address as *mut c_void)
+            CopyPlace::Host(address as *mut c_void)
         }
     }
 
@@ -100,13 +100,13 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue`
-    pub fn check_range(&self, address: CUdeviceptr, bytes: usize, write: bool) -> Outcome {
+    pub fn check_range(&self, address: CUdeviceptr, bytes: usize, write: bool) -> CallResult {
         self.memory.check(address, bytes as u64, write).map_err(|_| Status::InvalidValue)
     }
 
     /// Refuses a host range that is null, one of the device's, or not inside one page-locked allocation
     /// although it starts where those are.
-    fn check_host_range(&self, start: *mut c_void, bytes: usize, write: bool) -> Outcome {
+    fn check_host_range(&self, start: *mut c_void, bytes: usize, write: bool) -> CallResult {
         not_null(start)?;
         let address = start as u64;
         let end = address.checked_add(bytes as u64).ok_or(Status::InvalidValue)?;
@@ -135,14 +135,14 @@ pub enum Manner {
 impl Transfer {
     /// How this copy behaves. `asynchronous` says whether the function is.
     pub fn manner(&self, gpu: &Gpu, asynchronous: bool) -> Manner {
-        let pageable = |side: &Side| match side.start {
-            Place::Host(address) => !gpu.is_host_visible(address as u64),
-            Place::Device(_) => false,
+        let pageable = |side: &CopySide| match side.start {
+            CopyPlace::Host(address) => !gpu.is_host_visible(address as u64),
+            CopyPlace::Device(_) => false,
         };
         // By the generic functions page-locked and managed memory counts as the device's.
-        let on_device = |side: &Side| match side.start {
-            Place::Host(_) => false,
-            Place::Device(address) => !gpu.is_host_visible(address),
+        let on_device = |side: &CopySide| match side.start {
+            CopyPlace::Host(_) => false,
+            CopyPlace::Device(address) => !gpu.is_host_visible(address),
         };
         if self.is_empty() || (on_device(&self.to) && on_device(&self.from)) {
             Manner::Later
@@ -162,7 +162,7 @@ impl Transfer {
     /// # Safety
     /// The host's side holds what is read.
     pub unsafe fn staged(self) -> Work {
-        let Place::Host(from) = self.from.start else { return Work::Copy(self) };
+        let CopyPlace::Host(from) = self.from.start else { return Work::Copy(self) };
         // SAFETY: not null as was checked, and the caller vouches for the rest.
         let taken = unsafe { std::slice::from_raw_parts(from.cast_const().cast::<u8>(), self.width) };
         Work::Act(Act::Staged { copy: self, taken: taken.into() })

@@ -6,19 +6,19 @@ use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction};
 use bugaroo_device::images::image::Image;
-use bugaroo_device::images::jit::Options;
+use bugaroo_device::images::jit::JitOptions;
 use bugaroo_device::lane::Lane;
 use bugaroo_device::objects::context::Context;
 use bugaroo_device::objects::graph::exec::Exec;
 use bugaroo_device::objects::stream::{LEAST_PRIORITY, NON_BLOCKING, Stream};
-use bugaroo_device::objects::transfer::Place;
+use bugaroo_device::objects::transfer::CopyPlace;
 use bugaroo_device::objects::transfer::Transfer;
-use bugaroo_device::objects::work::{Body, Together, Work};
-use bugaroo_device::pump::Step;
+use bugaroo_device::objects::work::{BlocksTogether, NodeBody, Work};
+use bugaroo_device::pump::PumpStep;
 use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::injection::Injection;
-use bugaroo_device::trial::report::Report;
-use bugaroo_device::{Outcome, Status};
+use bugaroo_device::trial::report::ReportPipe;
+use bugaroo_device::{CallResult, Status};
 
 /// `scale`: word = 3 · word, by one thread for each word. `store`: 7 to wherever it is told. `add`: word = word + 1.
 const KERNELS: &str = r"
@@ -64,9 +64,9 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let injection = Injection::new(None).expect("no orders have no patterns");
-        let mut gpu = Gpu::new(injection, Report::new(None)).expect("there is room for its memory");
+        let mut gpu = Gpu::new(injection, ReportPipe::new(None)).expect("there is room for its memory");
         let context = gpu.owners.contexts.insert(Context::new(0, 0));
-        let module = gpu.load_module(Some(context), &Image::of(KERNELS.as_bytes()), &Options::none());
+        let module = gpu.load_module(Some(context), &Image::of(KERNELS.as_bytes()), &JitOptions::none());
         let module = module.expect("it is PTX");
         let kernels =
             ["scale", "store", "add"].map(|name| gpu.find_function(module, name).expect("it is there"));
@@ -74,12 +74,12 @@ impl Bench {
     }
 
     /// A launch of one block of `threads` threads, with one address as its parameter.
-    fn launch(&self, kernel: usize, threads: u32, address: CUdeviceptr) -> Outcome<Work> {
+    fn launch(&self, kernel: usize, threads: u32, address: CUdeviceptr) -> CallResult<Work> {
         let shape = ([1; 3], [threads, 1, 1], 0);
         let request = self.gpu.request_of(
             self.kernels[kernel],
             shape,
-            Together::default(),
+            BlocksTogether::default(),
             address.to_le_bytes().to_vec(),
         )?;
         Ok(Work::Kernel(Rc::new(request), 0))
@@ -102,9 +102,11 @@ impl Bench {
     fn finish(&mut self) {
         loop {
             match self.gpu.step() {
-                Step::Done(_) => {}
-                Step::Nothing => return,
-                Step::Call(..) | Step::Busy | Step::Stuck => panic!("nothing here calls or waits"),
+                PumpStep::Done(_) => {}
+                PumpStep::Nothing => return,
+                PumpStep::Call(..) | PumpStep::Busy | PumpStep::Stuck => {
+                    panic!("nothing here calls or waits")
+                }
             }
         }
     }
@@ -123,9 +125,9 @@ fn copies_and_kernels_of_a_stream_run_in_their_order() {
     let stream = Stream::legacy(bench.context);
     let values: Vec<u32> = (0..32).collect();
     let mut back = vec![0_u32; 32];
-    let host = |address: *const c_void| Place::Host(address.cast_mut());
-    let to = Transfer::line(Place::Device(place), host(values.as_ptr().cast()), 128);
-    let from = Transfer::line(Place::Host(back.as_mut_ptr().cast()), Place::Device(place), 128);
+    let host = |address: *const c_void| CopyPlace::Host(address.cast_mut());
+    let to = Transfer::line(CopyPlace::Device(place), host(values.as_ptr().cast()), 128);
+    let from = Transfer::line(CopyPlace::Host(back.as_mut_ptr().cast()), CopyPlace::Device(place), 128);
     let kernel = bench.launch(0, 32, place).expect("the launch is right");
     for work in [Work::Copy(to), kernel, Work::Copy(from)] {
         assert!(bench.gpu.submit(&stream, work).expect("no stream is captured").is_some());
@@ -142,9 +144,9 @@ fn what_a_launch_may_not_be_is_refused() {
     assert_eq!(bench.launch(0, 1025, place).err(), Some(Status::InvalidValue), "blocks are smaller");
     assert_eq!(bench.launch(0, 0, place).err(), Some(Status::InvalidValue), "a block has threads");
     let shape = ([1; 3], [1; 3], 0);
-    let short = bench.gpu.request_of(bench.kernels[0], shape, Together::default(), vec![0; 4]);
+    let short = bench.gpu.request_of(bench.kernels[0], shape, BlocksTogether::default(), vec![0; 4]);
     assert_eq!(short.err(), Some(Status::InvalidValue), "the kernel's parameter has eight bytes");
-    let nothing = bench.gpu.request_of(null_mut(), shape, Together::default(), Vec::new());
+    let nothing = bench.gpu.request_of(null_mut(), shape, BlocksTogether::default(), Vec::new());
     assert_eq!(nothing.err(), Some(Status::InvalidHandle), "there is no such kernel");
 }
 
@@ -193,7 +195,7 @@ fn a_graph_runs_its_nodes_in_their_order_each_time_it_is_launched() {
     let graph = graphs.create();
     let mut before = Vec::new();
     for work in [store, add, scale] {
-        let node = graphs.add(graph, &before, Body::Work(work)).expect("the graph is there");
+        let node = graphs.add(graph, &before, NodeBody::Work(work)).expect("the graph is there");
         before = vec![node];
     }
     let steps = bench.gpu.steps(graph).expect("nodes wait for none behind them");

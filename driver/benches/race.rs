@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_detectors::{Barracuda, Detector, Finding, Hirace, Ptx, Scord, Set, Warning};
+use bugaroo_detectors::{Barracuda, ExactDetector, Hirace, RaceDetector, RaceFinding, Scord, Set, Warning};
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_semantics::event::{Access, Event, WorkKind};
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::model::store_buffer;
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, Watch,
+    AllocationKind, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, MemoryModel, Program,
+    RandomScheduler,
 };
 
 const RUNS: u64 = 7;
@@ -35,12 +36,12 @@ struct Column {
     name: &'static str,
     pw: f64,
     lockstep: bool,
-    make: fn() -> Box<dyn Detector>,
+    make: fn() -> Box<dyn RaceDetector>,
 }
 
 const COLUMNS: [Column; 5] = [
     Column { name: "nobody", pw: 0.0, lockstep: false, make: || Box::new(Nobody) },
-    Column { name: "ptx", pw: 0.75, lockstep: false, make: || Box::new(Ptx::new()) },
+    Column { name: "ptx", pw: 0.75, lockstep: false, make: || Box::new(ExactDetector::new()) },
     Column { name: "barracuda", pw: 0.0, lockstep: true, make: || Box::new(Barracuda::new()) },
     Column { name: "hirace", pw: 0.0, lockstep: false, make: || Box::new(Hirace::default()) },
     Column { name: "scord", pw: 0.0, lockstep: true, make: || Box::new(Scord::default()) },
@@ -59,12 +60,12 @@ impl Observer for Nobody {
     fn event(&mut self, _: &Event<'_>) {}
 }
 
-impl Detector for Nobody {
+impl RaceDetector for Nobody {
     fn name(&self) -> &'static str {
         "nobody"
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         Vec::new()
     }
 
@@ -103,7 +104,7 @@ impl Bench {
         if pw == 0.0 {
             return None;
         }
-        let settings = store_buffer::Settings { pw: [pw; 2], seed: (seed, 0), capacity: 256 };
+        let settings = store_buffer::StoreBufferSettings { pw: [pw; 2], seed: (seed, 0), capacity: 256 };
         let sites = Arc::new(store_buffer::Sites::new(&self.program, &self.table));
         Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
     }
@@ -136,7 +137,7 @@ impl Bench {
                 let work =
                     Event::Work { id, kind: WorkKind::Grid, chain: 0, after: &[], asked: None, site: 0 };
                 observer.borrow_mut().event(&work);
-                Watch { observer: observer.clone() as _, grid: id, first_site: 0 }
+                LaunchWatch { observer: observer.clone() as _, grid: id, first_site: 0 }
             });
             let program = Arc::clone(&self.program);
             let grid = Grid::with_model(program, &config, &spec, None, scheduler, model, watch);

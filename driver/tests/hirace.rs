@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use bugaroo_detectors::hirace::Widths;
 use bugaroo_detectors::watched::{Numbers, Watched};
-use bugaroo_detectors::{Class, Finding, Warning};
+use bugaroo_detectors::{HowFar, RaceFinding, Warning};
 use bugaroo_device::trial::looking::Sizes;
-use bugaroo_semantics::event::Memory as Where;
+use bugaroo_semantics::event::WhoseBytes as Where;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 
 use crate::hirace_support::{Device, Ran, Setup};
@@ -31,9 +31,9 @@ fn setup(seed: u64) -> Setup {
 
 /// What is found: how far apart, where, by which access, and how often. Which access of several stands for those before, and which
 /// element for those that raced alike, is nobody's business: the native form passes over accesses that change nothing but that.
-fn sorted(findings: &[Finding]) -> Vec<String> {
+fn sorted(findings: &[RaceFinding]) -> Vec<String> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for Finding { kind, class, memory, second, count, .. } in findings {
+    for RaceFinding { kind, class, memory, second, count, .. } in findings {
         let memory = if *memory == Where::Global { "global" } else { "shared" };
         let by = format!("{:?} at {} {:?}", second.kind, second.site, second.strength);
         *counts.entry(format!("{kind:?} {class:?} {memory}: {by}")).or_default() += count;
@@ -97,8 +97,8 @@ fn run_watched(
     ran
 }
 
-fn classes(ran: &Ran) -> Vec<Class> {
-    let mut all: Vec<Class> = ran.device.0.iter().map(|finding| finding.class).collect();
+fn classes(ran: &Ran) -> Vec<HowFar> {
+    let mut all: Vec<HowFar> = ran.device.0.iter().map(|finding| finding.class).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -136,10 +136,10 @@ fn barriers_order_and_blocks_do_not() {
             classes(&ran)
         };
         assert_eq!(found(&shared, "shared"), []);
-        assert_eq!(found(&unordered, "unordered"), [Class::IntraBlock]);
-        assert_eq!(found(&global, "global"), [Class::InterBlock]);
+        assert_eq!(found(&unordered, "unordered"), [HowFar::IntraBlock]);
+        assert_eq!(found(&global, "global"), [HowFar::InterBlock]);
         assert_eq!(found(&in_warp, "in a warp"), []);
-        assert_eq!(found(&meets, "no meeting"), [Class::IntraWarp]);
+        assert_eq!(found(&meets, "no meeting"), [HowFar::IntraWarp]);
     }
 }
 
@@ -170,7 +170,7 @@ fn words_are_handed_on_to_smaller_elements() {
         same(&ran, "handed on");
         assert_eq!(classes(&ran), []);
         let ran = run(&source.replacen("bar.sync 0;\n", "", 1), &setup(seed), (1, 64));
-        assert!(classes(&ran).contains(&Class::IntraBlock), "{:?}", ran.device.0);
+        assert!(classes(&ran).contains(&HowFar::IntraBlock), "{:?}", ran.device.0);
     }
 }
 
@@ -241,7 +241,7 @@ fn what_is_not_watched_is_not_looked_at() {
     let found = |watch: &dyn Fn(u64) -> Watched| {
         let ran = run_watched(&source, &setup(1), (2, 64), |out| Some(watch(out)));
         same(&ran, "watched");
-        let line = |finding: &Finding| (finding.memory == Where::Global, finding.second.site);
+        let line = |finding: &RaceFinding| (finding.memory == Where::Global, finding.second.site);
         let mut lines: Vec<_> = ran.device.0.iter().map(line).collect();
         lines.sort_unstable();
         lines.dedup();

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_detectors::{Detector, Finding, Hirace};
+use bugaroo_detectors::{Hirace, RaceDetector, RaceFinding};
 use bugaroo_semantics::event::{Access, Event};
 use bugaroo_semantics::{Both, Observer, Spares, Wants};
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, Grid, LaunchSpec, Memory, Program, RandomScheduler, Watch,
+    AllocationKind, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, Program, RandomScheduler,
 };
 
 use crate::logging_support::random;
@@ -59,7 +59,7 @@ impl Kernel {
         };
         let config = DeviceConfig { lockstep, ..DeviceConfig::default() };
         let scheduler = Box::new(RandomScheduler::new(seed));
-        let watch = Some(Watch { observer, grid: 1, first_site: 0 });
+        let watch = Some(LaunchWatch { observer, grid: 1, first_site: 0 });
         let grid = Grid::with_model(self.program.clone(), &config, &spec, None, scheduler, None, watch);
         let end = grid.expect("a legal launch").advance(&mut self.memory, u64::MAX);
         assert_eq!(end, Some(End::Complete));
@@ -87,12 +87,12 @@ impl Observer for Told {
     }
 }
 
-fn findings(detector: &RefCell<Hirace>) -> Vec<Finding> {
+fn findings(detector: &RefCell<Hirace>) -> Vec<RaceFinding> {
     detector.borrow_mut().take_findings()
 }
 
 /// An element races once: it stays in that state.
-fn racing(findings: &[Finding]) -> u64 {
+fn racing(findings: &[RaceFinding]) -> u64 {
     findings.iter().map(|finding| finding.count).sum()
 }
 

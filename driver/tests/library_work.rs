@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bugaroo_cuda_abi::CUstream;
-use bugaroo_cuda_abi::door::{Access, Door, VERSION};
+use bugaroo_cuda_abi::door::{Door, DoorAccess, VERSION};
 use cuda::Status;
 use cuda::api::door::bugarooDoor;
 use cuda::api::stream::{cuStreamCreate, cuStreamSynchronize};
@@ -30,7 +30,7 @@ struct Task {
     released: &'static AtomicUsize,
 }
 
-unsafe extern "C" fn double(data: *mut c_void, access: *const Access) -> c_uint {
+unsafe extern "C" fn double(data: *mut c_void, access: *const DoorAccess) -> c_uint {
     // SAFETY: what the test handed over; two rows of two numbers.
     unsafe {
         let (task, access) = (&*data.cast::<Task>(), &*access);

@@ -1,7 +1,7 @@
 //! What device code tells of itself is what the engine tells of the same launch.
 
 use bugaroo_device_handlers::logging::Queues;
-use bugaroo_injector::logging::{Loads, Options, log};
+use bugaroo_injector::logging::{Loads, LogOptions, log};
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 
 use crate::logging_support::{Device, Did, Setup, Told, plain, random};
@@ -9,7 +9,7 @@ use crate::logging_support::{Device, Did, Setup, Told, plain, random};
 fn setup(seed: u64) -> Setup {
     Setup {
         queues: Queues { count: 3, capacity: 64 },
-        options: Options { loads: Loads::Before, branches: false, prune: false },
+        options: LogOptions { loads: Loads::Before, branches: false, prune: false },
         seed,
         pct: seed % 3 == 2,
         lockstep: false,
@@ -111,7 +111,7 @@ fn pruning() {
          ld.global.u32 %r8, [%rd1];\nbar.sync 0;\nld.global.u32 %r9, [%rd1];\nld.global.u32 %r10, [%rd1];\nmembar.gl;",
     );
     let lines: Vec<&str> = source.lines().collect();
-    let setup = Setup { options: Options { prune: true, ..setup(1).options }, ..setup(1) };
+    let setup = Setup { options: LogOptions { prune: true, ..setup(1).options }, ..setup(1) };
     let pruned = log(&source, setup.options).expect("it logs").pruned;
     let pruned: Vec<&str> = pruned.iter().map(|span| &source[span.start..span.end]).collect();
     // Not that of a register that was written, nor behind a barrier, nor before a fence.
@@ -179,7 +179,7 @@ fn random_kernels() {
     for seed in 0..100 {
         let source = random::kernel(seed);
         let usual = setup(seed);
-        let options = Options { branches: true, ..usual.options };
+        let options = LogOptions { branches: true, ..usual.options };
         for lockstep in [false, true] {
             let setup = Setup { options, lockstep, ..usual.clone() };
             let what = format!("seed {seed}, lockstep {lockstep}\n{source}");

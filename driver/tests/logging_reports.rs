@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use bugaroo_detectors::{Barracuda, Detector, Finding, Party, Warning};
+use bugaroo_detectors::{Barracuda, RaceDetector, RaceFinding, RacingParty, Warning};
 use bugaroo_device::trial::logging::session::sites;
 use bugaroo_device_handlers::logging::Queues;
-use bugaroo_injector::logging::{Loads, Options, log};
-use bugaroo_semantics::event::Memory as Where;
+use bugaroo_injector::logging::{Loads, LogOptions, log};
+use bugaroo_semantics::event::WhoseBytes as Where;
 use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program};
 
 use crate::logging_support::own::{Own, own_sites};
@@ -17,12 +17,12 @@ use crate::logging_support::{Device, Setup, random};
 /// A detector's reports with their counts: what, where and who, to the last thread.
 type Reports = BTreeMap<String, u64>;
 
-fn line(finding: &Finding) -> String {
-    let party = |party: &Party| {
-        let Party { who, site, kind, strength, address, bytes, .. } = party;
+fn line(finding: &RaceFinding) -> String {
+    let party = |party: &RacingParty| {
+        let RacingParty { who, site, kind, strength, address, bytes, .. } = party;
         format!("{who:?} at {site}: {kind:?} {strength:?} of {bytes} bytes at {address:#x}")
     };
-    let Finding { kind, class, memory, address, first, second, missing, .. } = finding;
+    let RaceFinding { kind, class, memory, address, first, second, missing, .. } = finding;
     let shared = *memory != Where::Global;
     let (first, second) = (party(first), party(second));
     format!("{kind:?} {class:?}, shared {shared}, {address:#x}, {missing:?}: {first}; {second}")
@@ -86,7 +86,7 @@ fn both(source: &str, setup: &Setup, (grid, block): (u32, u32)) -> (Reports, End
 fn setup(seed: u64, lockstep: bool) -> Setup {
     Setup {
         queues: Queues { count: 1 + seed as u32 % 3, capacity: [3, 64, 1000][seed as usize % 3] },
-        options: Options { loads: Loads::Before, branches: true, prune: false },
+        options: LogOptions { loads: Loads::Before, branches: true, prune: false },
         seed,
         pct: seed % 4 == 3,
         lockstep,

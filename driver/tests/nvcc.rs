@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::null_mut;
 
-use bugaroo_device::images::fatbin::{Choice, Compression, FatBinary, Kind, choose};
-use bugaroo_ptx::link::{Input, link};
+use bugaroo_device::images::fatbin::{Compression, EntryKind, FatBinary, ImageChoice, choose};
+use bugaroo_ptx::link::{LinkInput, link};
 use cuda::Status;
 use cuda::api::module::{cuModuleGetFunction, cuModuleLoadData};
 
@@ -83,7 +83,7 @@ fn every_way_of_packing_runs() {
         let flags = ["-fatbin", "-gencode", "arch=compute_75,code=[compute_75,sm_75]", &mode];
         let image = compile(&toolchain, folder.path(), SOURCE, &flags);
         let binary = FatBinary::parse(&image).expect("it is whole");
-        let ptx = binary.entries.iter().find(|entry| entry.kind == Kind::Ptx).expect("it was asked for");
+        let ptx = binary.entries.iter().find(|entry| entry.kind == EntryKind::Ptx).expect("it was asked for");
         assert_eq!(ptx.compression, compression, "{mode}");
         assert_eq!(run(&image, 5), Ok(760), "{mode}");
     }
@@ -108,7 +108,7 @@ fn of_several_architectures_the_best_runs() {
     for known in ["sm_75", "sm_90", "sm_90a", "sm_100f", "sm_120"] {
         assert!(architectures.iter().any(|architecture| architecture == known), "{architectures:?}");
     }
-    let Choice::Ptx(best) = choose(&binary, (9, 0)) else { panic!("there is one") };
+    let ImageChoice::Ptx(best) = choose(&binary, (9, 0)) else { panic!("there is one") };
     assert_eq!(best.architecture.to_string(), "sm_90");
     assert_eq!(run(&image, 5), Ok(910));
     let image = compile(
@@ -118,7 +118,7 @@ fn of_several_architectures_the_best_runs() {
         &["-fatbin", "-gencode=arch=compute_120,code=compute_120"],
     );
     let binary = FatBinary::parse(&image).expect("it is whole");
-    assert!(matches!(choose(&binary, (9, 0)), Choice::Later(_)));
+    assert!(matches!(choose(&binary, (9, 0)), ImageChoice::Later(_)));
     assert_eq!(run(&image, 5), Ok(1210));
     for (code, what) in [("sm_90", "machine code only"), ("compute_120a", "sm_120a"), ("lto_90", "-dlto")] {
         let arch = code.replace("sm_", "compute_").replace("lto_", "compute_");
@@ -127,7 +127,7 @@ fn of_several_architectures_the_best_runs() {
         let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
         let image = compile(&toolchain, folder.path(), SOURCE, &flags);
         let binary = FatBinary::parse(&image).expect("it is whole");
-        let Choice::None(chosen) = choose(&binary, (9, 0)) else { panic!("{code} does not fit") };
+        let ImageChoice::None(chosen) = choose(&binary, (9, 0)) else { panic!("{code} does not fit") };
         assert!(chosen.advice(90).contains(what), "{}", chosen.advice(90));
         assert_eq!(run(&image, 5), Err(Status::NoBinaryForGpu), "{code}");
     }
@@ -143,7 +143,8 @@ fn relocatable_modules_are_linked_and_assemble() {
             String::from_utf8(bytes).expect("PTX is text")
         };
         let (caller, helper) = (ptx(CALLER), ptx(HELPER));
-        let inputs = [Input { name: "caller", text: &caller }, Input { name: "helper", text: &helper }];
+        let inputs =
+            [LinkInput { name: "caller", text: &caller }, LinkInput { name: "helper", text: &helper }];
         let linked = link(&inputs, &|_| false).expect("they fit");
         let (file, object) = (folder.path().join("linked.ptx"), folder.path().join("linked.cubin"));
         std::fs::write(&file, &linked).expect("the folder can be written to");

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use bugaroo_protocol::{Backend, FaultKind, LaunchEnd, Message, Model, Orders, SiteId, SiteKind, Space};
+use bugaroo_protocol::{
+    Backend, DelayedSpace, FaultKind, LaunchEnd, Message, Model, Orders, SiteId, SiteKind,
+};
 use cuda::Status;
 use cuda::api::context::cuCtxSynchronize;
 
@@ -120,8 +122,8 @@ fn the_kernel_and_the_space_select() {
         trial.launches()[0].counts.delayed_stores
     };
     assert!(delayed(store_buffers(1.0)) > 0);
-    assert!(delayed(varied(store_buffers(1.0), |variation| variation.space = Space::Global)) > 0);
-    assert_eq!(delayed(varied(store_buffers(1.0), |variation| variation.space = Space::Shared)), 0);
+    assert!(delayed(varied(store_buffers(1.0), |variation| variation.space = DelayedSpace::Global)) > 0);
+    assert_eq!(delayed(varied(store_buffers(1.0), |variation| variation.space = DelayedSpace::Shared)), 0);
     assert!(
         delayed(varied(store_buffers(1.0), |variation| variation.kernel = Some("^unfenced".to_owned()))) > 0
     );
@@ -227,7 +229,7 @@ fn faults_are_reported_with_the_programs_own_lines() {
         });
         let LaunchEnd::Fault(fault) = &trial.launches()[0].end else { panic!("{:?}", trial.messages) };
         assert_eq!(fault.kind, FaultKind::IllegalAddress);
-        assert_eq!(fault.access, Some(bugaroo_protocol::Access::Store));
+        assert_eq!(fault.access, Some(bugaroo_protocol::FaultAccess::Store));
         assert_eq!(fault.at.ptx_line.map(|line| line as usize), Some(line));
         assert_eq!(fault.at.function, "store_at");
         assert!(fault.summary.contains("0x12345678"), "{}", fault.summary);

@@ -1,7 +1,7 @@
 //! Race detectors in a process under test, from the orders to the report.
 
 use bugaroo_cuda_abi::{CUfunction, CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
-use bugaroo_protocol::{Access, Detector, Message, Orders, Race, RaceClass, RaceKind, Races};
+use bugaroo_protocol::{Detector, FaultAccess, Message, Orders, Race, RaceClass, RaceKind, Races};
 use cuda::api::context::cuCtxSynchronize;
 use cuda::api::launch::cuLaunchKernelEx;
 use cuda::api::module::cuModuleGetFunction;
@@ -84,7 +84,7 @@ fn barracuda_finds_threads_that_write_one_word() {
     for race in &races {
         assert_eq!((race.detector, race.kind), (Detector::Barracuda, RaceKind::WriteWrite));
         assert!(!race.shared && race.proven && race.count > 0, "{race:?}");
-        assert_eq!(race.first.access, Access::Store);
+        assert_eq!(race.first.access, FaultAccess::Store);
         let thread = race.second.at.as_ref().expect("a thread");
         assert!(thread.instruction.starts_with("st.global.u32"), "{thread:?}");
         assert_eq!(race.first.kernel, "all");

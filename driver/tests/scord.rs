@@ -10,13 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_detectors::scord::layout::{Layout, Widths};
-use bugaroo_detectors::scord::{Choice, metadata};
+use bugaroo_detectors::scord::layout::{EntryLayout, Widths};
+use bugaroo_detectors::scord::{LayoutChoice, metadata};
 use bugaroo_detectors::watched::{Numbers, Watched};
-use bugaroo_detectors::{Finding, Missing, Warning};
+use bugaroo_detectors::{MissingOrder, RaceFinding, Warning};
 use bugaroo_device::trial::looking::Sizes;
 use bugaroo_device_handlers::scord::flag;
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 use bugaroo_simulator::{AllocationKind, End, LaunchSpec};
 
 use crate::logging_support::random;
@@ -32,15 +32,15 @@ fn setup(seed: u64) -> Setup {
         pct: seed % 3 == 2,
         lockstep: true,
         sizes: sizes(64 << 20, 1 << 12),
-        layout: Choice::Fit,
+        layout: LayoutChoice::Fit,
         watched: None,
     }
 }
 
 /// Two accesses that race, which condition, and how often.
-fn sorted(findings: &[Finding]) -> Vec<String> {
+fn sorted(findings: &[RaceFinding]) -> Vec<String> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for Finding { kind, class, missing, first, forgotten, second, count, .. } in findings {
+    for RaceFinding { kind, class, missing, first, forgotten, second, count, .. } in findings {
         let by = format!("{:?} at {} {:?}", second.kind, second.site, second.strength);
         let behind =
             format!("{:?} at {} {:?}, forgotten: {forgotten:?}", first.kind, first.site, first.strength);
@@ -50,13 +50,13 @@ fn sorted(findings: &[Finding]) -> Vec<String> {
 }
 
 /// Which places race, whichever comes first, and by which condition.
-fn pairs(findings: &[Finding]) -> BTreeSet<String> {
+fn pairs(findings: &[RaceFinding]) -> BTreeSet<String> {
     let pair =
-        |finding: &Finding| format!("{:?} {:?}: {:?}", finding.class, finding.missing, places(finding));
+        |finding: &RaceFinding| format!("{:?} {:?}: {:?}", finding.class, finding.missing, places(finding));
     findings.iter().map(pair).collect()
 }
 
-fn places(Finding { first, second, .. }: &Finding) -> (Site, Site) {
+fn places(RaceFinding { first, second, .. }: &RaceFinding) -> (SiteNumber, SiteNumber) {
     (first.site.min(second.site), first.site.max(second.site))
 }
 
@@ -141,12 +141,12 @@ fn random_kernels_of_scopes_and_locks() {
     }
     println!("{told} accesses of lanes, {found:?}");
     for missing in [
-        Missing::BlockFence,
-        Missing::DeviceFence,
-        Missing::StrongAccess,
-        Missing::AtomicScope,
-        Missing::LockOnLoad,
-        Missing::LockOnStore,
+        MissingOrder::BlockFence,
+        MissingOrder::DeviceFence,
+        MissingOrder::StrongAccess,
+        MissingOrder::AtomicScope,
+        MissingOrder::LockOnLoad,
+        MissingOrder::LockOnStore,
     ] {
         assert!(found.get(&missing).is_some_and(|count| *count > 5), "{missing:?}: {found:?}");
     }
@@ -186,10 +186,10 @@ fn random_kernels_of_which_not_all_is_looked_at() {
             ..Watched::default()
         };
         let layout = match seed % 3 {
-            0 => Choice::Fit,
-            1 => Choice::Paper,
+            0 => LayoutChoice::Fit,
+            1 => LayoutChoice::Paper,
             _ => {
-                let layout = Layout::new(Widths {
+                let layout = EntryLayout::new(Widths {
                     block: 4,
                     warp: 3,
                     dev_fence: 6,
@@ -199,7 +199,7 @@ fn random_kernels_of_which_not_all_is_looked_at() {
                     site: 8,
                     ..Widths::default()
                 });
-                Choice::Given(layout.expect("these fit"))
+                LayoutChoice::Given(layout.expect("these fit"))
             }
         };
         let setup = Setup { layout, ..setup(seed) };
@@ -223,7 +223,7 @@ fn kernels_that_race_in_any_order_or_in_none() {
             let device = pairs(&ran.device.0);
             assert_eq!(pairs(&ran.native.0), device, "{what}: native, then the device");
             // A fence of one thread between the two makes it another condition.
-            let racing: BTreeSet<(Site, Site)> = ran.device.0.iter().map(places).collect();
+            let racing: BTreeSet<(SiteNumber, SiteNumber)> = ran.device.0.iter().map(places).collect();
             assert_eq!(racing.len(), expected, "{what}: {device:?}");
             same_warnings(&ran, &what);
             found += expected;

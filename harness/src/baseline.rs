@@ -12,7 +12,7 @@ use std::time::Duration;
 use bugaroo_protocol::BlockedThread;
 use serde::{Deserialize, Serialize};
 
-use crate::findings::{Findings, Seen};
+use crate::findings::{Findings, SeenIncident};
 use crate::hidden::Usual;
 use crate::names::{demangled, readable};
 use crate::oracle::reference::Reference;
@@ -52,7 +52,7 @@ pub struct Baseline {
     pub cannot_fork: Option<String>,
     /// Errors of its launches, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub incidents: Vec<Seen>,
+    pub incidents: Vec<SeenIncident>,
     /// Runs that were made.
     #[serde(default = "runs")]
     pub runs: u64,

@@ -14,11 +14,11 @@ use crate::fork_server::ForkServerUse;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::outcome::Outcome;
-use crate::progress::{Event, Reporter};
+use crate::progress::{ProgressEvent, Reporter};
 use crate::race::RaceSummary;
 use crate::record::TrialRecord;
 use crate::rundir::error::RunDirError;
-use crate::rundir::{Configuration, Recorded, RunDir, RunFile, SCHEMA};
+use crate::rundir::{Configuration, RecordedRun, RunDir, RunFile, SCHEMA};
 use crate::seeds::random_run_seed;
 use crate::session::{Session, Stop};
 use crate::settings::Settings;
@@ -166,10 +166,10 @@ impl Campaign {
         if self.time.is_none() {
             let trials = self.trials.saturating_mul(run.cells().len() as u64);
             for line in session.ahead(trials).await {
-                reporter.report(Event::Note(&line));
+                reporter.report(ProgressEvent::Note(&line));
             }
         }
-        let nothing = Recorded { run, trials: Default::default(), torn: false };
+        let nothing = RecordedRun { run, trials: Default::default(), torn: false };
         self.all_trials(directory, nothing, &session, reporter).await
     }
 
@@ -206,7 +206,7 @@ impl Campaign {
     async fn resume(
         mut self,
         mut directory: RunDir,
-        mut recorded: Recorded,
+        mut recorded: RecordedRun,
         library: DriverLibrary,
         interrupt: Interrupt,
         reporter: &dyn Reporter,
@@ -220,7 +220,9 @@ impl Campaign {
             return Err(RunDirError::Differs { path: directory.path().to_owned(), differences }.into());
         }
         if recorded.torn {
-            reporter.report(Event::Note("the last line of trials.jsonl was cut off; its trial runs again"));
+            reporter.report(ProgressEvent::Note(
+                "the last line of trials.jsonl was cut off; its trial runs again",
+            ));
         }
         if recorded.run.schedules {
             let done = Done {
@@ -232,7 +234,7 @@ impl Campaign {
             return Ok(summary(&directory, recorded.run, &recorded.trials, done, Vec::new()));
         }
         let note = format!("going on with the run in {}", directory.path().display());
-        reporter.report(Event::Note(&note));
+        reporter.report(ProgressEvent::Note(&note));
         if recorded.run.trials != self.trials {
             recorded.run.trials = self.trials;
             directory.state(&recorded.run)?;
@@ -251,11 +253,11 @@ impl Campaign {
     async fn all_trials(
         self,
         mut directory: RunDir,
-        recorded: Recorded,
+        recorded: RecordedRun,
         session: &Session,
         reporter: &dyn Reporter,
     ) -> Result<RunSummary, Error> {
-        let Recorded { mut run, mut trials, .. } = recorded;
+        let RecordedRun { mut run, mut trials, .. } = recorded;
         let mut ran = 0;
         let mut interrupted = false;
         let started = Instant::now();
@@ -280,8 +282,8 @@ impl Campaign {
                 time.saturating_sub(started.elapsed()) / cells
             });
             match time {
-                Some(time) => reporter.report(Event::TimeStarted { what: &what, time }),
-                None => reporter.report(Event::BatchStarted { what: &what, trials: left }),
+                Some(time) => reporter.report(ProgressEvent::TimeStarted { what: &what, time }),
+                None => reporter.report(ProgressEvent::BatchStarted { what: &what, trials: left }),
             }
             // Each cell has one trial at least: otherwise a long trial of the first would leave nothing to tell of the others.
             let (begun, mut first) = (Instant::now(), true);
@@ -294,7 +296,7 @@ impl Campaign {
                 Ok(())
             };
             let result = session.trials_with(variation, missing, self.stop, reporter, on_end).await;
-            reporter.report(Event::BatchEnded);
+            reporter.report(ProgressEvent::BatchEnded);
             match result {
                 Ok(_) => {}
                 Err(Error::Interrupted) => interrupted = true,

@@ -12,7 +12,7 @@ use bugaroo_protocol::LaunchEnd;
 
 use crate::incident::FailedLaunch;
 use crate::names::{demangled, readable};
-use crate::oracle::verdict::Verdict;
+use crate::oracle::verdict::OracleVerdict;
 use crate::outcome::{Exit, Outcome};
 
 /// The outcome, with its reason, where no oracle need be asked. `slow`: it was killed although device work went on;
@@ -67,18 +67,22 @@ fn seconds(time: Duration) -> f64 {
 
 /// The outcome, with its reason, by what the oracle says; a pass has no reason. `blamed`: the launch's fault is one that the
 /// program does not have without injection.
-pub fn by_oracle(verdict: Verdict, launch: Option<&FailedLaunch>, blamed: bool) -> (Outcome, Option<String>) {
+pub fn by_oracle(
+    verdict: OracleVerdict,
+    launch: Option<&FailedLaunch>,
+    blamed: bool,
+) -> (Outcome, Option<String>) {
     match (verdict, launch.map(|launch| (&launch.kernel, &launch.end))) {
-        (Verdict::Content, Some((kernel, LaunchEnd::Fault(fault)))) if blamed => {
+        (OracleVerdict::Content, Some((kernel, LaunchEnd::Fault(fault)))) if blamed => {
             let reason = format!("kernel {}: {}", demangled(kernel), readable(&fault.summary));
             (Outcome::Crash, Some(reason))
         }
-        (Verdict::Content, _) => (Outcome::Pass, None),
-        (Verdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => (
+        (OracleVerdict::Content, _) => (Outcome::Pass, None),
+        (OracleVerdict::Discontent(reason), Some((kernel, LaunchEnd::Fault(fault)))) => (
             Outcome::Crash,
             Some(format!("kernel {}: {} ({reason})", demangled(kernel), readable(&fault.summary))),
         ),
-        (Verdict::Discontent(reason), _) => (Outcome::WrongResult, Some(reason)),
+        (OracleVerdict::Discontent(reason), _) => (Outcome::WrongResult, Some(reason)),
     }
 }
 

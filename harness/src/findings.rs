@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_protocol::{Access, BlockedThread, FaultKind, LaunchEnd, NearAllocation, SourceLine};
+use bugaroo_protocol::{BlockedThread, FaultAccess, FaultKind, LaunchEnd, NearAllocation, SourceLine};
 use serde::{Deserialize, Serialize};
 
-use crate::incident::{Incident, Key};
+use crate::incident::{Incident, IncidentKey};
 use crate::names::{demangled, readable};
 use crate::record::TrialRecord;
 
@@ -15,7 +15,7 @@ pub const MOST_FINDINGS: usize = 100;
 
 /// An incident, and how many runs of the program without injection had it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SeenIncident {
     /// What the first of them did.
     #[serde(flatten)]
     pub incident: Incident,
@@ -23,14 +23,14 @@ pub struct Seen {
     pub runs: u64,
 }
 
-impl Seen {
+impl SeenIncident {
     /// Takes the incidents of one more run in.
-    pub fn add(all: &mut Vec<Seen>, incidents: &[Incident]) {
+    pub fn add(all: &mut Vec<SeenIncident>, incidents: &[Incident]) {
         for incident in incidents {
             let key = incident.key();
             match all.iter_mut().find(|seen| seen.incident.key() == key) {
                 Some(seen) => seen.runs += 1,
-                None => all.push(Seen { incident: incident.clone(), runs: 1 }),
+                None => all.push(SeenIncident { incident: incident.clone(), runs: 1 }),
             }
         }
     }
@@ -43,13 +43,13 @@ pub enum FindingKind {
     /// A fault.
     Fault(FaultKind),
     /// `deadlock`
-    Deadlock(Deadlock),
+    Deadlock(DeadlockKind),
 }
 
 /// See [`FindingKind::Deadlock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Deadlock {
+pub enum DeadlockKind {
     /// As it is written.
     Deadlock,
 }
@@ -83,7 +83,7 @@ pub struct Finding {
     /// Its line in the PTX.
     pub ptx_line: Option<u32>,
     /// Load, store or atomic, where it is one.
-    pub access: Option<Access>,
+    pub access: Option<FaultAccess>,
     /// The address, where it is about one.
     pub address: Option<u64>,
     /// Bytes accessed.
@@ -99,7 +99,7 @@ pub struct Finding {
     /// The first of them, as `replay` is told.
     pub first_trial: Option<String>,
     #[serde(skip)]
-    key: Key,
+    key: IncidentKey,
 }
 
 impl Finding {
@@ -107,7 +107,7 @@ impl Finding {
         let launch = &incident.launch;
         let at = incident.at();
         let plain = Self {
-            kind: FindingKind::Deadlock(Deadlock::Deadlock),
+            kind: FindingKind::Deadlock(DeadlockKind::Deadlock),
             kernel: demangled(&launch.kernel),
             kernel_mangled: launch.kernel.clone(),
             launch: launch.ordinal,
@@ -158,8 +158,8 @@ pub struct Findings {
 
 impl Findings {
     /// Those of runs without injection, of which there were `runs`.
-    pub fn without_injection(seen: &[Seen], runs: u64) -> Self {
-        let told = |seen: &Seen| {
+    pub fn without_injection(seen: &[SeenIncident], runs: u64) -> Self {
+        let told = |seen: &SeenIncident| {
             let share = Share { seen: seen.runs, of: runs };
             Some(Finding { without_injection: share, ..Finding::new(&seen.incident)? })
         };

@@ -33,7 +33,7 @@ pub struct Incident {
 
 /// What incidents have in common that count as the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct IncidentKey {
     /// None for a deadlock.
     kind: Option<FaultKind>,
     kernel: String,
@@ -65,16 +65,16 @@ impl Incident {
         }
     }
 
-    /// See [`Key`]. Which threads of a deadlock come first depends on the schedule, so that it has no line.
-    pub fn key(&self) -> Key {
+    /// See [`IncidentKey`]. Which threads of a deadlock come first depends on the schedule, so that it has no line.
+    pub fn key(&self) -> IncidentKey {
         let kernel = self.launch.kernel.clone();
         match &self.launch.end {
             LaunchEnd::Fault(fault) => {
                 let source = fault.at.source.clone();
                 let ptx_line = fault.at.ptx_line.filter(|_| source.is_none());
-                Key { kind: Some(fault.kind), kernel, source, ptx_line }
+                IncidentKey { kind: Some(fault.kind), kernel, source, ptx_line }
             }
-            _ => Key { kind: None, kernel, source: None, ptx_line: None },
+            _ => IncidentKey { kind: None, kernel, source: None, ptx_line: None },
         }
     }
 }

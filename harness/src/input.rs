@@ -26,7 +26,7 @@ const NULL: (u32, u32) = (1, 3);
 
 /// What every trial finds on its standard input.
 #[derive(Clone, Debug)]
-pub struct Input {
+pub struct StandardInput {
     file: Arc<File>,
     /// What names it in records.
     pub facts: InputFacts,
@@ -55,7 +55,7 @@ pub enum InputError {
     Io(#[from] io::Error),
 }
 
-impl Input {
+impl StandardInput {
     /// Reads our own standard input to its end; None where there is none: a terminal, `/dev/null`, nothing in it. `note` is
     /// told what the user may wonder about.
     ///

@@ -13,7 +13,7 @@ mod verify;
 
 pub use collected::{Collected, Seen};
 pub use run::{Recording, record};
-pub use told::{Blocks, LeftOut, Row, Wanted};
+pub use told::{Blocks, LeftOut, Row, VerifyWanted};
 pub use verify::{Verified, verify};
 
 #[cfg(test)]

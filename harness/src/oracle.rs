@@ -29,15 +29,15 @@ use std::time::Duration;
 use bugaroo_protocol::LaunchEnd;
 pub use comparison::{COMPARED_BYTES, Comparison, ComparisonText};
 pub use error::ParseOracleError;
-pub use memory::{Memory, Piece};
+pub use memory::{Piece, ReferenceMemory};
 pub use reference::Reference;
 use regex::bytes::{Regex, RegexBuilder};
-pub use verdict::Verdict;
+pub use verdict::OracleVerdict;
 
 use crate::capture::{Keep, Output};
 use crate::incident::FailedLaunch;
 use crate::outcome::Exit;
-use crate::process::{NO_VARIABLES, Patience, Program};
+use crate::process::{NO_VARIABLES, Patience, ProgramCall};
 
 /// The variable in which a command finds the trial's exit code.
 pub const EXIT_CODE_VARIABLE: &str = "BUGAROO_EXIT_CODE";
@@ -173,19 +173,19 @@ impl Oracle {
         reference: Option<&Reference>,
         directory: &Path,
         timeout: Duration,
-    ) -> io::Result<Verdict> {
+    ) -> io::Result<OracleVerdict> {
         Ok(match self {
             Oracle::Exit => verdict(exit == Exit::Code(0), || exit.to_string()),
             Oracle::Reference(_) => match reference {
                 Some(reference) if reference.exit != exit => {
-                    Verdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
+                    OracleVerdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
                 }
                 // A program that failed without injection left nothing to compare with but how it should end.
-                Some(Reference { stdout_sha256: None, .. }) => Verdict::Content,
+                Some(Reference { stdout_sha256: None, .. }) => OracleVerdict::Content,
                 Some(reference) => verdict(self.agrees(reference, stdout), || {
                     "standard output differs from that without injection".to_owned()
                 }),
-                None => Verdict::Content,
+                None => OracleVerdict::Content,
             },
             Oracle::Stdout(pattern) => {
                 let matches = pattern.is_match(&stdout.head)
@@ -194,13 +194,13 @@ impl Oracle {
             }
             Oracle::Command(command) => ask(command, exit, stdout, directory, timeout).await?,
             // Memory and races are no output: they are judged where they are known.
-            Oracle::Memory | Oracle::None | Oracle::Race => Verdict::Content,
+            Oracle::Memory | Oracle::None | Oracle::Race => OracleVerdict::Content,
         })
     }
 }
 
-fn verdict(content: bool, reason: impl FnOnce() -> String) -> Verdict {
-    if content { Verdict::Content } else { Verdict::Discontent(reason()) }
+fn verdict(content: bool, reason: impl FnOnce() -> String) -> OracleVerdict {
+    if content { OracleVerdict::Content } else { OracleVerdict::Discontent(reason()) }
 }
 
 async fn ask(
@@ -209,7 +209,7 @@ async fn ask(
     stdout: &Output,
     directory: &Path,
     timeout: Duration,
-) -> io::Result<Verdict> {
+) -> io::Result<OracleVerdict> {
     // A file and not a pipe: a command need not read what it is given.
     let mut input = tempfile::tempfile()?;
     input.write_all(&stdout.head)?;
@@ -219,7 +219,7 @@ async fn ask(
         Exit::Signal(_) | Exit::Killed => String::new(),
     };
     let arguments = [OsString::from("-c"), command.into()];
-    let program = Program {
+    let program = ProgramCall {
         path: "/bin/sh".into(),
         arguments: &arguments,
         directory: directory.to_owned(),

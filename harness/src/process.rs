@@ -35,11 +35,11 @@ pub(crate) use running::{Ending, Group, Life, Pipe, Running};
 /// does all the same, started by other code of this process, does no harm: no pipe's end is waited for.)
 static STARTING: Mutex<()> = Mutex::new(());
 
-/// For a [`Program`] that has no variables of its own.
+/// For a [`ProgramCall`] that has no variables of its own.
 pub static NO_VARIABLES: BTreeMap<String, String> = BTreeMap::new();
 
 /// A program to run.
-pub struct Program<'a> {
+pub struct ProgramCall<'a> {
     /// Path of the executable.
     pub path: PathBuf,
     /// Its arguments.
@@ -67,7 +67,7 @@ pub struct Ends<'e> {
     pub stderr: &'e PipeWriter,
 }
 
-impl Program<'_> {
+impl ProgramCall<'_> {
     /// Runs it, with these variables added to our own environment.
     ///
     /// When the future is dropped, the program's group is killed.

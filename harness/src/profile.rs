@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::progress::{Event, Reporter};
+use crate::progress::{ProgressEvent, Reporter};
 use crate::report::{KernelUse, add_counts};
 use crate::session::{Session, Stop};
 
@@ -82,13 +82,13 @@ impl Profile {
         let mut sums = Sums::default();
         if trials > 0 && !launched.is_empty() {
             let what = format!("p_w {}", variation.pw);
-            reporter.report(Event::BatchStarted { what: &what, trials });
+            reporter.report(ProgressEvent::BatchStarted { what: &what, trials });
             let on_end = |full: &crate::session::FullTrial| {
                 sums.add(full.record.outcome != Outcome::Pass, &full.kernels);
                 Ok(())
             };
             let done = session.full_trials_with(variation, 0..trials, Stop::Never, reporter, on_end).await;
-            reporter.report(Event::BatchEnded);
+            reporter.report(ProgressEvent::BatchEnded);
             match done {
                 Ok(_) => {}
                 Err(Error::Interrupted) => sums.interrupted = true,

@@ -9,14 +9,14 @@ mod plain;
 mod words;
 
 pub use bar::Bar;
-pub use event::{Event, Reporter, Silent};
-pub use plain::Plain;
+pub use event::{ProgressEvent, Reporter, Silent};
+pub use plain::PlainLines;
 pub(crate) use words::told;
 
 /// A bar where standard error is a terminal, plain lines otherwise.
 pub fn for_standard_error() -> Box<dyn Reporter> {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    if io::stderr().is_terminal() && !dumb { Box::<Bar>::default() } else { Box::<Plain>::default() }
+    if io::stderr().is_terminal() && !dumb { Box::<Bar>::default() } else { Box::<PlainLines>::default() }
 }
 
 #[cfg(test)]

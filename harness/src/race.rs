@@ -13,9 +13,9 @@ pub(crate) mod trial;
 mod words;
 
 pub use look::Look;
-pub use place::{Key, Place};
+pub use place::{RaceKey, RacePlace};
 pub use run::{FoundRace, Looked, RaceSummary, RaceWarning};
-pub use scope::{Scope, is_within_a_block};
+pub use scope::{RaceScope, is_within_a_block};
 pub use trial::{Gathered, MOST_RACES, TrialRaces};
 pub(crate) use words::one_line;
 

@@ -7,12 +7,12 @@ use bugaroo_protocol::Variation;
 
 use crate::digest;
 use crate::error::Error;
-use crate::input::Input;
+use crate::input::StandardInput;
 use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::record::TrialRecord;
 use crate::rundir::error::RunDirError;
-use crate::rundir::{Recorded, RunDir, RunFile};
+use crate::rundir::{RecordedRun, RunDir, RunFile};
 use crate::session::{FullTrial, Session};
 use crate::settings::Settings;
 use crate::target::Target;
@@ -21,7 +21,7 @@ use crate::target::Target;
 #[derive(Debug)]
 pub struct Replay {
     run: RunFile,
-    input: Option<Input>,
+    input: Option<StandardInput>,
     cell: usize,
     record: TrialRecord,
 }
@@ -31,7 +31,7 @@ impl Replay {
     ///
     /// # Errors
     /// When it is not there, or its program cannot be run any more.
-    pub fn new(directory: &Path, mut recorded: Recorded, cell: usize, trial: u64) -> Result<Self, Error> {
+    pub fn new(directory: &Path, mut recorded: RecordedRun, cell: usize, trial: u64) -> Result<Self, Error> {
         let path = directory.to_owned();
         let cells = recorded.run.cells().len();
         if cell >= cells {

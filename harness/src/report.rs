@@ -205,13 +205,13 @@ impl Report {
 
 /// Puts the pieces that come out of a pipe together to a report.
 #[derive(Clone, Debug, Default)]
-pub struct Reader {
+pub struct ReportReader {
     line: Vec<u8>,
     too_long: bool,
     report: Report,
 }
 
-impl Reader {
+impl ReportReader {
     /// Takes what came next; answers whether any of it tells of device work.
     pub fn push(&mut self, mut bytes: &[u8]) -> bool {
         let mut works = false;

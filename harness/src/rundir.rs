@@ -25,7 +25,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::input::{Input, InputError};
+use crate::input::{InputError, StandardInput};
 use crate::record::TrialRecord;
 
 pub use config::{Configuration, RunFile};
@@ -49,7 +49,7 @@ struct Line<R> {
 
 /// What a run directory holds of a run.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedRun {
     /// `run.json`.
     pub run: RunFile,
     /// The finished trials by cell and index.
@@ -73,7 +73,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When it holds something else, when another process writes there, or when it cannot be used.
-    pub fn open(path: &Path) -> Result<(Self, Option<Recorded>), RunDirError> {
+    pub fn open(path: &Path) -> Result<(Self, Option<RecordedRun>), RunDirError> {
         let at = |path: &Path| {
             let path = path.to_owned();
             move |source| RunDirError::Io { path, source }
@@ -117,7 +117,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
-    pub fn read(path: &Path) -> Result<Recorded, RunDirError> {
+    pub fn read(path: &Path) -> Result<RecordedRun, RunDirError> {
         let run_path = path.join(RUN);
         files::check_regular(path, &[RUN, TRIALS, STDIN])?;
         let text = match files::read_limited(&run_path, MOST_RUN) {
@@ -144,7 +144,7 @@ impl RunDir {
                 read_versioned(line).map_err(|wrong| wrong.at(&trials_path, Some(number + 1)))?;
             trials.entry((line.cell, line.record.trial)).or_insert(line.record);
         }
-        Ok(Recorded { run, trials, torn })
+        Ok(RecordedRun { run, trials, torn })
     }
 
     /// Where it is.
@@ -187,7 +187,7 @@ impl RunDir {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn keep_input(&self, input: &Input) -> Result<(), RunDirError> {
+    pub fn keep_input(&self, input: &StandardInput) -> Result<(), RunDirError> {
         let path = self.path.join(STDIN);
         input.keep(&path).map_err(|source| RunDirError::Io { path, source })
     }
@@ -196,11 +196,11 @@ impl RunDir {
     ///
     /// # Errors
     /// When it is not there any more, or is another.
-    pub fn kept_input(path: &Path, configuration: &Configuration) -> Result<Option<Input>, Error> {
+    pub fn kept_input(path: &Path, configuration: &Configuration) -> Result<Option<StandardInput>, Error> {
         let Some(facts) = &configuration.stdin else { return Ok(None) };
         files::check_regular(path, &[STDIN])?;
         let path = path.join(STDIN);
-        match Input::kept(&path, facts) {
+        match StandardInput::kept(&path, facts) {
             Ok(None) => {
                 let what = "it is not the standard input that the run was made with".to_owned();
                 Err(RunDirError::Damaged { path, what }.into())

@@ -25,7 +25,7 @@ use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::limits;
 use crate::outcome::{Exit, Outcome};
-use crate::progress::{Event, Reporter};
+use crate::progress::{ProgressEvent, Reporter};
 use crate::record::TrialRecord;
 use crate::report::KernelUse;
 use crate::seeds::Seeds;
@@ -137,7 +137,7 @@ impl Session {
                  allows no more",
                 wanted[1]
             );
-            reporter.report(Event::Note(&note));
+            reporter.report(ProgressEvent::Note(&note));
         }
         jobs
     }
@@ -259,7 +259,7 @@ impl Session {
             }
             on_end(&full)?;
             let record = full.record;
-            reporter.report(Event::TrialEnded(&record));
+            reporter.report(ProgressEvent::TrialEnded(&record));
             if stop == Stop::AtFirstFailure && self.settings().finds(&variation, &record) {
                 last = place;
                 running.split_off(&place).values().for_each(AbortHandle::abort);

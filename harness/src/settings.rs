@@ -5,7 +5,7 @@ use std::time::Duration;
 use bugaroo_protocol::Backend;
 
 use crate::baseline::{BUDGET_FACTOR, BUDGET_FLOOR, Baseline};
-use crate::input::Input;
+use crate::input::StandardInput;
 use crate::oracle::Oracle;
 use crate::suppressions::Suppressions;
 
@@ -47,7 +47,7 @@ pub struct Settings {
     /// of its own. Nothing but their speed depends on it.
     pub fork_server: bool,
     /// What the program finds on its standard input; None: nothing.
-    pub input: Option<Input>,
+    pub input: Option<StandardInput>,
     /// Races that count for nothing.
     pub suppressions: Suppressions,
     /// Whether launches are recorded as they are ([`crate::launches`]); what the driver cannot do is told beside them then.

@@ -68,8 +68,8 @@ pub struct CellSummary {
     #[serde(skip)]
     pub delayed_stores: u64,
     /// Trials in which model `ptx` forgot something for lack of memory, and how many writes it forgot in all of them.
-    #[serde(skip_serializing_if = "Forgotten::is_none")]
-    pub forgotten: Forgotten,
+    #[serde(skip_serializing_if = "ForgottenCount::is_none")]
+    pub forgotten: ForgottenCount,
     /// Trials that pass by their exit code and print what runs without injection do not.
     #[serde(skip_serializing_if = "Hiding::is_none")]
     pub hiding: Hiding,
@@ -106,14 +106,14 @@ impl Hiding {
 
 /// What was forgotten in a cell's trials: their passing says less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Forgotten {
+pub struct ForgottenCount {
     /// Trials.
     pub trials: u64,
     /// Writes.
     pub writes: u64,
 }
 
-impl Forgotten {
+impl ForgottenCount {
     /// Nothing was.
     pub fn is_none(&self) -> bool {
         self.trials == 0
@@ -127,7 +127,7 @@ impl CellSummary {
         let mut outcomes = Outcomes::default();
         let mut first: Option<&TrialRecord> = None;
         let mut delayed_stores = 0;
-        let mut forgotten = Forgotten::default();
+        let mut forgotten = ForgottenCount::default();
         let mut hiding = Hiding::default();
         for record in records {
             outcomes.add(record.outcome);

@@ -22,7 +22,7 @@ use bugaroo_protocol::{
 use crate::capture::Output;
 use crate::classify::{by_oracle, without_oracle};
 use crate::error::Error;
-use crate::findings::Seen;
+use crate::findings::SeenIncident;
 use crate::fork_server::{self, ForkServer, ForkServerUse, Keeper, Keepers, NotDone, Start};
 use crate::gpu;
 use crate::incident::Incident;
@@ -30,9 +30,9 @@ use crate::library::DriverLibrary;
 use crate::oracle::reference::Reference;
 use crate::oracle::{Oracle, reference};
 use crate::outcome::{Exit, Outcome};
-use crate::process::{Ended, Ends, Patience, Program};
+use crate::process::{Ended, Ends, Patience, ProgramCall};
 use crate::record::{Failure, TrialRecord};
-use crate::report::{Reader, Report};
+use crate::report::{Report, ReportReader};
 use crate::settings::Settings;
 use crate::target::{Target, TargetError};
 
@@ -76,7 +76,7 @@ pub(crate) struct Plan<'a> {
     /// How long it took without injection.
     pub(crate) passed_in: Option<Duration>,
     /// Errors of launches that the program has without injection, once they are known: none of them makes a trial fail.
-    pub(crate) known: Option<&'a [Seen]>,
+    pub(crate) known: Option<&'a [SeenIncident]>,
     /// Why it has to be a process of its own, in one line, if it has.
     pub(crate) cannot_fork: Option<&'a str>,
     /// Whether warps run in lockstep.
@@ -249,7 +249,7 @@ impl Ground {
     /// Runs the program as a process of its own.
     async fn process(&self, plan: Plan<'_>, patience: Patience) -> Result<(Ended, Report), Error> {
         let arguments = self.arguments();
-        let mut reader = Reader::default();
+        let mut reader = ReportReader::default();
         let environment = |ends: Ends<'_>| {
             let mut orders = self.orders(plan, ends.report);
             if plan.variation.is_none() && self.settings.fork_server {
@@ -306,10 +306,14 @@ impl Ground {
         self.target.args.iter().map(Into::into).collect()
     }
 
-    fn program<'a>(&'a self, arguments: &'a [OsString], patience: Patience) -> Result<Program<'a>, Error> {
+    fn program<'a>(
+        &'a self,
+        arguments: &'a [OsString],
+        patience: Patience,
+    ) -> Result<ProgramCall<'a>, Error> {
         let input = self.settings.input.as_ref().map(|input| input.open()).transpose();
         let input = input.map_err(|source| Error::Process { what: "standard input".into(), source })?;
-        Ok(Program {
+        Ok(ProgramCall {
             path: self.target.app.clone(),
             arguments,
             directory: self.target.directory.clone(),

@@ -15,13 +15,13 @@ use crate::scope::Scopes;
 
 /// One access of a site.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Access {
+pub struct AccessOperand {
     /// Which buffer, as far as the instruction says.
     pub space: BufferSpace,
     /// Type of one element.
     pub ty: Type,
     /// The address of the first element.
-    pub address: Address,
+    pub address: AddressOperand,
     /// Operands that are stored or loaded, an element each; empty for atomics.
     pub elements: Vec<Element>,
     /// Volatile or relaxed.
@@ -32,16 +32,16 @@ pub struct Access {
 
 /// An address operand.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Address {
+pub struct AddressOperand {
     /// What the offset is added to.
-    pub base: Base,
+    pub base: OperandBase,
     /// Bytes.
     pub offset: i64,
 }
 
 /// The base of an address.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Base {
+pub enum OperandBase {
     /// A 64-bit register.
     Register64(String),
     /// A 32-bit register (shared memory's addresses, mostly).
@@ -68,7 +68,7 @@ pub enum Element {
     Sink,
 }
 
-impl Access {
+impl AccessOperand {
     /// The word that describes this access to the handlers.
     pub fn word(&self, site: u32, slot: u32, element: u8) -> SiteWord {
         SiteWord {
@@ -90,7 +90,7 @@ pub(crate) enum Understood {
     /// Local, constant or parameter memory: never delayed.
     Private,
     /// Taken apart.
-    Access(Access),
+    Access(AccessOperand),
     /// An access to memory that is delayed, but not taken apart.
     Opaque,
 }
@@ -127,11 +127,11 @@ pub(crate) fn understand(instruction: &Instruction, scopes: &Scopes<'_>) -> Opti
     };
     let access = || {
         let base = match base {
-            AddressBase::Symbol(name) => Base::Symbol(name.clone()),
-            AddressBase::Absolute => Base::Absolute,
+            AddressBase::Symbol(name) => OperandBase::Symbol(name.clone()),
+            AddressBase::Absolute => OperandBase::Absolute,
             AddressBase::Register(name) => match scopes.register_bits(name)? {
-                64 => Base::Register64(name.clone()),
-                32 => Base::Register32(name.clone()),
+                64 => OperandBase::Register64(name.clone()),
+                32 => OperandBase::Register32(name.clone()),
                 _ => return None,
             },
         };
@@ -140,8 +140,8 @@ pub(crate) fn understand(instruction: &Instruction, scopes: &Scopes<'_>) -> Opti
         }
         let elements = if atomic { Vec::new() } else { elements(instruction, ty, vec, scopes)? };
         let strong = semantics != Semantics::Weak;
-        let address = Address { base, offset };
-        Some(Access { space, ty, address, elements, strong, drains: drains(semantics) })
+        let address = AddressOperand { base, offset };
+        Some(AccessOperand { space, ty, address, elements, strong, drains: drains(semantics) })
     };
     Some(access().map_or(Understood::Opaque, Understood::Access))
 }

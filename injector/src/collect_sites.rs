@@ -15,7 +15,7 @@ use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Scope, Space};
 use bugaroo_semantics::effect::Effect;
 
-use crate::access::{Access, Understood, understand};
+use crate::access::{AccessOperand, Understood, understand};
 use crate::scope::{Scopes, module_variables};
 use crate::source::attribute;
 
@@ -25,14 +25,14 @@ pub enum PointKind {
     /// A store that is routed.
     Store {
         /// What it touches.
-        access: Access,
+        access: AccessOperand,
         /// Its place among the module's store sites.
         slot: u32,
     },
     /// A load that is routed.
-    Load(Access),
+    Load(AccessOperand),
     /// `atom` or `red`.
-    Atomic(Access),
+    Atomic(AccessOperand),
     /// A fence of this scope, which may be omitted.
     Fence(Scope),
     /// A CTA barrier.
@@ -52,7 +52,7 @@ pub enum PointKind {
 
 /// A place where code is injected.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct InjectionPoint {
     /// Index of the function in [`SiteTable::functions`].
     pub function: usize,
     /// What stands there.
@@ -89,7 +89,7 @@ pub struct SiteTable {
     /// Functions with at least one place, in order.
     pub functions: Vec<InstrumentedFunction>,
     /// Places, in the order of the text.
-    pub points: Vec<Point>,
+    pub points: Vec<InjectionPoint>,
     /// The numbered sites, by number.
     pub sites: Vec<Site>,
     /// Store sites that have a coin counter.
@@ -134,7 +134,7 @@ struct Collector<'m, 't> {
     /// Whether the module declares functions that it does not define.
     calls_out: bool,
     scopes: Scopes<'m>,
-    points: Vec<Point>,
+    points: Vec<InjectionPoint>,
     table: &'t mut SiteTable,
 }
 
@@ -144,7 +144,7 @@ impl<'m> Collector<'m, '_> {
         if self.function.kind == FunctionKind::Entry && runs_off(&body.statements) {
             let at = body.span.end - 1;
             let span = Span { start: at, end: at };
-            self.points.push(Point { span, before_at: at, ..self.point(PointKind::Exit) });
+            self.points.push(InjectionPoint { span, before_at: at, ..self.point(PointKind::Exit) });
         }
         if self.points.is_empty() {
             return;
@@ -194,10 +194,10 @@ impl<'m> Collector<'m, '_> {
     }
 
     /// A place of this function without an instruction.
-    fn point(&self, kind: PointKind) -> Point {
+    fn point(&self, kind: PointKind) -> InjectionPoint {
         let span = Span::default();
         let function = self.table.functions.len();
-        Point { function, kind, span, before_at: 0, guard: None, site: None, takes_fence: false }
+        InjectionPoint { function, kind, span, before_at: 0, guard: None, site: None, takes_fence: false }
     }
 
     /// `earlier` are the statements before it in its block.

@@ -10,7 +10,7 @@ use bugaroo_device_handlers::constants::pending;
 use bugaroo_device_handlers::{BufferSpace, SiteWord};
 use bugaroo_ptx::types::Type;
 
-use crate::access::{Access, Address, Base, Element};
+use crate::access::{AccessOperand, AddressOperand, Element, OperandBase};
 
 /// Every register of ours starts so.
 pub const REGISTER_PREFIX: &str = "%bugaroo_";
@@ -95,7 +95,7 @@ pub enum Concern {
 
 impl Concern {
     /// An access's own.
-    pub fn of(access: &Access) -> Concern {
+    pub fn of(access: &AccessOperand) -> Concern {
         match access.space {
             BufferSpace::Generic => Concern::Everything,
             _ if access.drains => Concern::Everything,
@@ -170,23 +170,25 @@ impl Code {
     /// Puts the generic address of the access into [`ADDRESS`].
     ///
     /// A global address is its own generic address (PTX ISA 5.1.4: what falls into no other window).
-    pub fn address(&mut self, access: &Access) {
-        let Address { base, offset } = &access.address;
+    pub fn address(&mut self, access: &AccessOperand) {
+        let AddressOperand { base, offset } = &access.address;
         match base {
-            Base::Register64(name) if *offset == 0 => self.op(format!("mov.b64 {ADDRESS}, {name};")),
-            Base::Register64(name) => self.op(format!("add.s64 {ADDRESS}, {name}, {offset};")),
-            Base::Register32(name) if *offset == 0 => self.op(format!("cvt.u64.u32 {ADDRESS}, {name};")),
-            Base::Register32(name) => {
+            OperandBase::Register64(name) if *offset == 0 => self.op(format!("mov.b64 {ADDRESS}, {name};")),
+            OperandBase::Register64(name) => self.op(format!("add.s64 {ADDRESS}, {name}, {offset};")),
+            OperandBase::Register32(name) if *offset == 0 => {
+                self.op(format!("cvt.u64.u32 {ADDRESS}, {name};"))
+            }
+            OperandBase::Register32(name) => {
                 self.op(format!("add.s32 {WORD}, {name}, {offset};"));
                 self.op(format!("cvt.u64.u32 {ADDRESS}, {WORD};"));
             }
-            Base::Symbol(name) => {
+            OperandBase::Symbol(name) => {
                 self.op(format!("mov.u64 {ADDRESS}, {name};"));
                 if *offset != 0 {
                     self.op(format!("add.s64 {ADDRESS}, {ADDRESS}, {offset};"));
                 }
             }
-            Base::Absolute => self.op(format!("mov.u64 {ADDRESS}, {offset};")),
+            OperandBase::Absolute => self.op(format!("mov.u64 {ADDRESS}, {offset};")),
         }
         if access.space == BufferSpace::Shared {
             self.op(format!("cvta.shared.u64 {ADDRESS}, {ADDRESS};"));
@@ -194,7 +196,7 @@ impl Code {
     }
 
     /// The register that holds the address of an element: [`ADDRESS`], or [`AT`] for later ones.
-    pub fn element_address(&mut self, access: &Access, element: usize) -> &'static str {
+    pub fn element_address(&mut self, access: &AccessOperand, element: usize) -> &'static str {
         if element == 0 {
             return ADDRESS;
         }

@@ -1,7 +1,7 @@
 //! The verifier notices: text that lacks or changes something that makes a module log is refused.
 
 use bugaroo_injector::logging::passes::PASSES;
-use bugaroo_injector::logging::{Loads, Options, log_with};
+use bugaroo_injector::logging::{Loads, LogOptions, log_with};
 use bugaroo_injector::verify::{Violation, verify_log};
 
 const SOURCES: [&str; 3] = [
@@ -10,12 +10,12 @@ const SOURCES: [&str; 3] = [
     include_str!("corpus/control.ptx"),
 ];
 
-const OPTIONS: [Options; 2] = [
-    Options { loads: Loads::Before, branches: true, prune: false },
-    Options { loads: Loads::Behind, branches: false, prune: false },
+const OPTIONS: [LogOptions; 2] = [
+    LogOptions { loads: Loads::Before, branches: true, prune: false },
+    LogOptions { loads: Loads::Behind, branches: false, prune: false },
 ];
 
-fn judge(source: &str, options: Options, output: &str) -> Result<(), Violation> {
+fn judge(source: &str, options: LogOptions, output: &str) -> Result<(), Violation> {
     let original = bugaroo_ptx::parse(source).expect("the corpus parses");
     let (_, log) = log_with(source, options, &PASSES).expect("it logs");
     verify_log(&original, &log, &PASSES, output)

@@ -6,14 +6,14 @@ mod common;
 use std::path::Path;
 
 use bugaroo_injector::logging::passes::PASSES;
-use bugaroo_injector::logging::{Loads, Options, log, log_with};
+use bugaroo_injector::logging::{Loads, LogOptions, log, log_with};
 use bugaroo_injector::verify::verify_log;
 
 type Outcome = datatest_stable::Result<()>;
 
-const ALL: [Options; 2] = [
-    Options { loads: Loads::Before, branches: true, prune: false },
-    Options { loads: Loads::Behind, branches: false, prune: true },
+const ALL: [LogOptions; 2] = [
+    LogOptions { loads: Loads::Before, branches: true, prune: false },
+    LogOptions { loads: Loads::Behind, branches: false, prune: true },
 ];
 
 fn ptxas_takes_the_output(path: &Path) -> Outcome {

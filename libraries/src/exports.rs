@@ -6,7 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use bugaroo_cuda_abi::{Function, fill_slots, missing_stub};
+use bugaroo_cuda_abi::{FunctionAddress, fill_slots, missing_stub};
 
 use crate::unsupported::unsupported;
 use crate::{cublas, cufft, curand};
@@ -16,7 +16,7 @@ use crate::{cublas, cufft, curand};
 const NOT_SUPPORTED: [(&str, c_int); 3] = [("cublas", 15), ("cufft", 16), ("curand", 999)];
 
 /// The function that a name stands for.
-pub fn find(name: &str) -> Option<Function> {
+pub fn find(name: &str) -> Option<FunctionAddress> {
     let mut all = cublas::FUNCTIONS
         .iter()
         .chain(cufft::FUNCTIONS)

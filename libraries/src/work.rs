@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bugaroo_cuda_abi::CUstream;
-use bugaroo_cuda_abi::door::Access;
+use bugaroo_cuda_abi::door::DoorAccess;
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -31,7 +31,7 @@ macro_rules! plain {
 plain! { u8 i8 i32 u32 i64 u64 f32 f64 f16 bf16 Complex<f32> Complex<f64> }
 
 /// Device memory, while work runs.
-pub struct Memory<'a>(&'a Access);
+pub struct Memory<'a>(&'a DoorAccess);
 
 impl Memory<'_> {
     /// Reads `rows` rows of `width` values, which are `pitch` values apart.
@@ -94,7 +94,7 @@ impl Memory<'_> {
 
 type Work = Box<dyn Fn(&Memory<'_>) -> Outcome + Send>;
 
-unsafe extern "C" fn run(data: *mut c_void, access: *const Access) -> c_uint {
+unsafe extern "C" fn run(data: *mut c_void, access: *const DoorAccess) -> c_uint {
     // SAFETY: what `submit` handed over, and what the driver vouches for.
     let (work, access) = unsafe { (&*data.cast::<Work>(), &*access) };
     // No panic crosses the boundary; its own message was printed.

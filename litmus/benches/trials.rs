@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use bugaroo_litmus::{Job, Model, Options, Strategy, find, keys, parse, run};
+use bugaroo_litmus::{Options, Strategy, TestJob, TestModel, find, keys, parse, run};
 
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
@@ -15,11 +15,11 @@ fn main() {
         .map(|path| parse(&std::fs::read_to_string(path).expect("a test")).expect("it parses"))
         .collect();
     for (model, name) in [
-        (Model::Sc, "sc"),
-        (Model::Bugaroo, "bugaroo"),
-        (Model::StoreBufferHandlers, "handlers"),
-        (Model::StoreBuffer, "store-buffer"),
-        (Model::Ptx, "ptx"),
+        (TestModel::Sc, "sc"),
+        (TestModel::Bugaroo, "bugaroo"),
+        (TestModel::StoreBufferHandlers, "handlers"),
+        (TestModel::StoreBuffer, "store-buffer"),
+        (TestModel::Ptx, "ptx"),
     ] {
         for (strategy, by) in [(Strategy::Random, "random"), (Strategy::Pct, "pct")] {
             let mut rates = Vec::new();
@@ -27,7 +27,8 @@ fn main() {
                 let options = Options { model, strategy, jobs: 2, trials: 20_000, ..Options::default() };
                 let keys = keys(test, None).expect("no table");
                 let start = Instant::now();
-                let seen = run(&[Job { test, keys: &keys }], &options, &AtomicBool::new(false), &|_, _| {});
+                let seen =
+                    run(&[TestJob { test, keys: &keys }], &options, &AtomicBool::new(false), &|_, _| {});
                 let seconds = start.elapsed().as_secs_f64();
                 rates.push(seen[0].as_ref().expect("it runs").trials as f64 / seconds);
             }

@@ -1,13 +1,13 @@
 //! Any text: an error with a place in it, or a test whose kernels are PTX that the parser takes.
 
-use bugaroo_litmus::kernel::{Layout, Placement, kernel};
+use bugaroo_litmus::kernel::{CopyLayout, ThreadPlacement, kernel};
 
 /// Panics where that does not hold.
 pub fn check(source: &str) {
     match bugaroo_litmus::parse(source) {
         Ok(test) => {
-            let layout = Layout::new(&test);
-            for placement in [Placement::Warps, Placement::Lanes] {
+            let layout = CopyLayout::new(&test);
+            for placement in [ThreadPlacement::Warps, ThreadPlacement::Lanes] {
                 let text = kernel(&test, &layout, placement, false);
                 bugaroo_ptx::parse(&text).expect("the kernel is PTX");
             }

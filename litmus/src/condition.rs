@@ -1,6 +1,6 @@
 //! Conditions on final states: `exists (P1:r0 == 1 /\ x == 0)`.
 
-use crate::key::Key;
+use crate::key::OutcomeKey;
 
 /// What a test asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum Expression {
     /// `true` or `false`
     Constant(bool),
     /// A register or location has this value.
-    Equal(Key, u64),
+    Equal(OutcomeKey, u64),
     /// All of them.
     And(Vec<Expression>),
     /// One of them.
@@ -59,7 +59,7 @@ pub enum Expression {
 
 impl Expression {
     /// Whether it holds in a state.
-    pub fn holds(&self, value: &impl Fn(Key) -> u64) -> bool {
+    pub fn holds(&self, value: &impl Fn(OutcomeKey) -> u64) -> bool {
         match self {
             Expression::Constant(constant) => *constant,
             Expression::Equal(key, wanted) => value(*key) == *wanted,
@@ -70,7 +70,7 @@ impl Expression {
     }
 
     /// What it speaks of, in order, perhaps more than once.
-    pub fn keys(&self) -> Vec<Key> {
+    pub fn keys(&self) -> Vec<OutcomeKey> {
         match self {
             Expression::Constant(_) => Vec::new(),
             Expression::Equal(key, _) => vec![*key],

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What kind of thing is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum FileFault {
     /// It is no litmus test.
     Syntax,
     /// It is one, but of something that this version does not have.
@@ -13,9 +13,9 @@ pub enum Fault {
 
 /// An error with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
+pub struct TestParseError {
     /// What kind of thing is wrong.
-    pub fault: Fault,
+    pub fault: FileFault,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
@@ -24,34 +24,34 @@ pub struct ParseError {
     pub message: String,
 }
 
-impl fmt::Display for ParseError {
+impl fmt::Display for TestParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)
     }
 }
 
-impl std::error::Error for ParseError {}
+impl std::error::Error for TestParseError {}
 
 /// An error at a byte offset; [`Problem::at`] turns it into lines and columns.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    pub fault: Fault,
+    pub fault: FileFault,
     pub offset: usize,
     pub message: String,
 }
 
 impl Problem {
     pub fn syntax(offset: usize, message: impl Into<String>) -> Problem {
-        Problem { fault: Fault::Syntax, offset, message: message.into() }
+        Problem { fault: FileFault::Syntax, offset, message: message.into() }
     }
 
     pub fn unsupported(offset: usize, message: impl Into<String>) -> Problem {
-        Problem { fault: Fault::Unsupported, offset, message: message.into() }
+        Problem { fault: FileFault::Unsupported, offset, message: message.into() }
     }
 
-    pub fn at(self, text: &str) -> ParseError {
+    pub fn at(self, text: &str) -> TestParseError {
         let (line, column) = place(text, self.offset);
-        ParseError { fault: self.fault, line, column, message: self.message }
+        TestParseError { fault: self.fault, line, column, message: self.message }
     }
 }
 

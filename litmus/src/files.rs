@@ -10,7 +10,7 @@ const TABLE: &str = "outcomes.json";
 /// A path that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}", path = path.display())]
-pub struct FileError {
+pub struct PathError {
     /// The path.
     pub path: PathBuf,
     /// Why.
@@ -22,8 +22,8 @@ pub struct FileError {
 ///
 /// # Errors
 /// When something is not there or cannot be listed.
-pub fn find(path: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let at = |path: &Path, error| FileError { path: path.to_owned(), error };
+pub fn find(path: &Path) -> Result<Vec<PathBuf>, PathError> {
+    let at = |path: &Path, error| PathError { path: path.to_owned(), error };
     if !std::fs::metadata(path).map_err(|error| at(path, error))?.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

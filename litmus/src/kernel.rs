@@ -2,22 +2,24 @@
 //!
 //! Copies of the test run side by side in one launch, a row of blocks each: `%ctaid.y` is the copy, `%ctaid.x`
 //! the CTA of the test. A thread of the test is one thread of the GPU, in a warp of its own or beside the
-//! others of its CTA in one warp ([`Placement`]). Each copy has a piece of memory: its locations, packed as
+//! others of its CTA in one warp ([`ThreadPlacement`]). Each copy has a piece of memory: its locations, packed as
 //! C would, so that neighbours share a word of eight bytes where they can, then eight bytes for each register.
 //! When it ends, every thread stores its registers there.
 //!
 //! Locations in shared memory are set by the CTA's first thread before the test begins, and copied out by it
 //! when all have ended; between lie barriers.
 
-use crate::key::Key;
-use crate::test::{Arithmetic, FenceKind, Op, Order, Rmw, Scope, Space, Test, Thread, Type, Value};
+use crate::key::OutcomeKey;
+use crate::test::{
+    Arithmetic, Rmw, Scope, Test, TestFence, TestOp, TestOrder, TestSpace, TestType, TestValue, Thread,
+};
 
 /// Name of the kernel.
 pub const KERNEL: &str = "litmus";
 
 /// How the threads of a CTA lie in warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placement {
+pub enum ThreadPlacement {
     /// Each has a warp of its own.
     Warps,
     /// They are lanes of one warp.
@@ -26,7 +28,7 @@ pub enum Placement {
 
 /// Where a copy keeps what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct CopyLayout {
     /// Offset of each location.
     locations: Vec<u32>,
     /// Offset of each thread's first register.
@@ -37,9 +39,9 @@ pub struct Layout {
     initial: Vec<u8>,
 }
 
-impl Layout {
+impl CopyLayout {
     /// Lays a test out.
-    pub fn new(test: &Test) -> Layout {
+    pub fn new(test: &Test) -> CopyLayout {
         let mut end = 0u32;
         let mut initial = Vec::new();
         let mut locations = Vec::new();
@@ -58,7 +60,7 @@ impl Layout {
         }
         let bytes = end.next_multiple_of(64).max(64);
         initial.resize(bytes as usize, 0);
-        Layout { locations, registers, bytes, initial }
+        CopyLayout { locations, registers, bytes, initial }
     }
 
     /// What memory holds before a launch of so many copies.
@@ -67,10 +69,10 @@ impl Layout {
     }
 
     /// The value of a key in a copy's memory.
-    pub fn value(&self, test: &Test, copy: &[u8], key: Key) -> u64 {
+    pub fn value(&self, test: &Test, copy: &[u8], key: OutcomeKey) -> u64 {
         let (at, bytes) = match key {
-            Key::Register { thread, register } => (self.registers[thread] + register as u32 * 8, 8),
-            Key::Location(location) => (self.locations[location], test.locations[location].bytes),
+            OutcomeKey::Register { thread, register } => (self.registers[thread] + register as u32 * 8, 8),
+            OutcomeKey::Location(location) => (self.locations[location], test.locations[location].bytes),
         };
         let mut value = [0; 8];
         value[..bytes as usize].copy_from_slice(&copy[at as usize..(at + bytes) as usize]);
@@ -78,12 +80,12 @@ impl Layout {
     }
 }
 
-impl Placement {
+impl ThreadPlacement {
     /// Threads of a block: from one of the test's threads to the next are so many.
     fn stride(self) -> u32 {
         match self {
-            Placement::Warps => 32,
-            Placement::Lanes => 1,
+            ThreadPlacement::Warps => 32,
+            ThreadPlacement::Lanes => 1,
         }
     }
 
@@ -100,7 +102,7 @@ impl Placement {
 
 /// The text of a test's kernel; with `shared`, all its locations lie in shared memory, which only a test of
 /// one CTA can have.
-pub fn kernel(test: &Test, layout: &Layout, placement: Placement, shared: bool) -> String {
+pub fn kernel(test: &Test, layout: &CopyLayout, placement: ThreadPlacement, shared: bool) -> String {
     let mut writer = Writer { test, layout, all_shared: shared, text: String::new() };
     writer.kernel(placement);
     writer.text
@@ -108,7 +110,7 @@ pub fn kernel(test: &Test, layout: &Layout, placement: Placement, shared: bool) 
 
 struct Writer<'a> {
     test: &'a Test,
-    layout: &'a Layout,
+    layout: &'a CopyLayout,
     all_shared: bool,
     text: String,
 }
@@ -119,7 +121,7 @@ impl Writer<'_> {
         self.text.push('\n');
     }
 
-    fn kernel(&mut self, placement: Placement) {
+    fn kernel(&mut self, placement: ThreadPlacement) {
         self.line(".version 9.0\n.target sm_90\n.address_size 64");
         self.line(format!(".visible .entry {KERNEL}(.param .u64 memory)\n{{"));
         self.line(
@@ -140,7 +142,7 @@ impl Writer<'_> {
             self.layout.bytes
         ));
         self.copies(true);
-        if placement == Placement::Warps {
+        if placement == ThreadPlacement::Warps {
             self.line(format!("and.b32 %lane, %tid, {bits};\nsetp.ne.u32 %p, %lane, 0;\n@%p exit;"));
             self.line("shr.u32 %tid, %tid, 5;");
         }
@@ -180,25 +182,25 @@ impl Writer<'_> {
         self.line("bra END;");
     }
 
-    fn instruction(&self, index: usize, thread: &Thread, op: &Op) -> String {
+    fn instruction(&self, index: usize, thread: &Thread, op: &TestOp) -> String {
         let register = |register: usize| name(index, register);
-        let value = |value: &Value| match value {
-            Value::Constant(number) => number.to_string(),
-            Value::Register(register) => name(index, *register),
+        let value = |value: &TestValue| match value {
+            TestValue::Constant(number) => number.to_string(),
+            TestValue::Register(register) => name(index, *register),
         };
         let wide = |register: usize| if thread.registers[register].wide { 64 } else { 32 };
         match op {
-            Op::Load { order, ty, register: to, location } => {
+            TestOp::Load { order, ty, register: to, location } => {
                 let (space, address) = self.place(*location);
                 let (order, ty) = (ordering(*order), access_type(*ty));
                 format!("ld{order}.{space}.{ty} {}, {address};", register(*to))
             }
-            Op::Store { order, ty, location, value: stored } => {
+            TestOp::Store { order, ty, location, value: stored } => {
                 let (space, address) = self.place(*location);
                 let (order, ty) = (ordering(*order), access_type(*ty));
                 format!("st{order}.{space}.{ty} {address}, {};", value(stored))
             }
-            Op::Atomic { order, ty, rmw, register: to, location, value: with, swap } => {
+            TestOp::Atomic { order, ty, rmw, register: to, location, value: with, swap } => {
                 let (space, address) = self.place(*location);
                 let (order, (operation, ty)) = (ordering(*order), atomic(*rmw, *ty));
                 let (stem, to) = match to {
@@ -208,21 +210,21 @@ impl Writer<'_> {
                 let swap = swap.as_ref().map(|swap| format!(", {}", value(swap))).unwrap_or_default();
                 format!("{stem}{order}.{space}.{operation}.{ty} {to}{address}, {}{swap};", value(with))
             }
-            Op::Fence(kind, scope) => {
+            TestOp::Fence(kind, scope) => {
                 let kind = match kind {
-                    FenceKind::Sc => "sc",
-                    FenceKind::AcqRel => "acq_rel",
-                    FenceKind::Acquire => "acquire",
-                    FenceKind::Release => "release",
+                    TestFence::Sc => "sc",
+                    TestFence::AcqRel => "acq_rel",
+                    TestFence::Acquire => "acquire",
+                    TestFence::Release => "release",
                 };
                 format!("fence.{kind}.{};", scope_name(*scope))
             }
-            Op::Membar(Scope::Gpu) => "membar.gl;".into(),
-            Op::Membar(scope) => format!("membar.{};", scope_name(*scope)),
-            Op::Barrier(number) => format!("barrier.sync {number};"),
-            Op::WarpBarrier => "bar.warp.sync 0xffffffff;".into(),
-            Op::Move(to, from) => format!("mov.b{} {}, {};", wide(*to), register(*to), value(from)),
-            Op::Arithmetic(operation, to, a, b) => {
+            TestOp::Membar(Scope::Gpu) => "membar.gl;".into(),
+            TestOp::Membar(scope) => format!("membar.{};", scope_name(*scope)),
+            TestOp::Barrier(number) => format!("barrier.sync {number};"),
+            TestOp::WarpBarrier => "bar.warp.sync 0xffffffff;".into(),
+            TestOp::Move(to, from) => format!("mov.b{} {}, {};", wide(*to), register(*to), value(from)),
+            TestOp::Arithmetic(operation, to, a, b) => {
                 let (operation, kind) = match operation {
                     Arithmetic::Add => ("add", 'u'),
                     Arithmetic::Sub => ("sub", 'u'),
@@ -241,7 +243,7 @@ impl Writer<'_> {
 
     /// The CTA in whose shared memory a location lies.
     fn owner(&self, location: usize) -> Option<u32> {
-        let shared = self.all_shared || self.test.locations[location].space == Space::Shared;
+        let shared = self.all_shared || self.test.locations[location].space == TestSpace::Shared;
         let touches = |thread: &&Thread| {
             thread.instructions.iter().any(|instruction| instruction.op.location() == Some(location))
         };
@@ -268,7 +270,7 @@ impl Writer<'_> {
         }
         let used = |number: u32| {
             let mut instructions = self.test.threads.iter().flat_map(|thread| &thread.instructions);
-            instructions.any(|instruction| instruction.op == Op::Barrier(number))
+            instructions.any(|instruction| instruction.op == TestOp::Barrier(number))
         };
         // Where the test has none to spare, the last one is free again when the test has ended.
         let barrier = (0..16).find(|number| !used(*number)).unwrap_or(15);
@@ -315,23 +317,23 @@ fn scope_name(scope: Scope) -> &'static str {
 }
 
 /// The modifiers of an order.
-fn ordering(order: Order) -> String {
+fn ordering(order: TestOrder) -> String {
     match order {
-        Order::Weak => String::new(),
-        Order::Volatile => ".volatile".into(),
-        Order::Relaxed(scope) => format!(".relaxed.{}", scope_name(scope)),
-        Order::Acquire(scope) => format!(".acquire.{}", scope_name(scope)),
-        Order::Release(scope) => format!(".release.{}", scope_name(scope)),
-        Order::AcqRel(scope) => format!(".acq_rel.{}", scope_name(scope)),
+        TestOrder::Weak => String::new(),
+        TestOrder::Volatile => ".volatile".into(),
+        TestOrder::Relaxed(scope) => format!(".relaxed.{}", scope_name(scope)),
+        TestOrder::Acquire(scope) => format!(".acquire.{}", scope_name(scope)),
+        TestOrder::Release(scope) => format!(".release.{}", scope_name(scope)),
+        TestOrder::AcqRel(scope) => format!(".acq_rel.{}", scope_name(scope)),
     }
 }
 
-fn access_type(ty: Type) -> String {
+fn access_type(ty: TestType) -> String {
     format!("{}{}", if ty.signed { 's' } else { 'u' }, ty.bytes * 8)
 }
 
 /// An atomic's operation and type, as PTX wants them together.
-fn atomic(rmw: Rmw, ty: Type) -> (&'static str, String) {
+fn atomic(rmw: Rmw, ty: TestType) -> (&'static str, String) {
     let operation = match rmw {
         Rmw::Add => "add",
         Rmw::Exch => "exch",

@@ -2,7 +2,7 @@
 
 /// A register or a location, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
+pub enum OutcomeKey {
     /// A thread's register.
     Register {
         /// The thread.

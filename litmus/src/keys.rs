@@ -2,14 +2,14 @@
 
 use crate::cursor::Cursor;
 use crate::error::Problem;
-use crate::key::Key;
+use crate::key::OutcomeKey;
 use crate::test::Test;
 
-impl Key {
+impl OutcomeKey {
     /// Finds a key by how tables of outcomes name it: `P1:r0`, `1:r0`, `x`, `[x]`.
-    pub fn named(name: &str, test: &Test) -> Option<Key> {
+    pub fn named(name: &str, test: &Test) -> Option<OutcomeKey> {
         let mut cursor = Cursor::new(name);
-        let key = Key::parse(&mut cursor, test).ok()?;
+        let key = OutcomeKey::parse(&mut cursor, test).ok()?;
         cursor.skip_blanks();
         cursor.is_at_end().then_some(key)
     }
@@ -17,23 +17,23 @@ impl Key {
     /// Its name.
     pub fn name(self, test: &Test) -> String {
         match self {
-            Key::Register { thread, register } => {
+            OutcomeKey::Register { thread, register } => {
                 format!("P{thread}:{}", test.threads[thread].registers[register].name)
             }
-            Key::Location(location) => test.locations[location].name.clone(),
+            OutcomeKey::Location(location) => test.locations[location].name.clone(),
         }
     }
 
     /// The bits that it has.
     pub fn mask(self, test: &Test) -> u64 {
         let wide = match self {
-            Key::Register { thread, register } => test.threads[thread].registers[register].wide,
-            Key::Location(location) => test.locations[location].bytes == 8,
+            OutcomeKey::Register { thread, register } => test.threads[thread].registers[register].wide,
+            OutcomeKey::Location(location) => test.locations[location].bytes == 8,
         };
         if wide { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    pub(crate) fn parse(cursor: &mut Cursor<'_>, test: &Test) -> Result<Key, Problem> {
+    pub(crate) fn parse(cursor: &mut Cursor<'_>, test: &Test) -> Result<OutcomeKey, Problem> {
         let at = cursor.skip_blanks();
         if cursor.take("[") {
             let name = cursor.name()?;
@@ -50,19 +50,21 @@ impl Key {
         let register = test.threads[thread].registers.iter().position(|register| register.name == name);
         let register = register
             .ok_or_else(|| Problem::syntax(at, format!("P{thread} has no register {name} that it uses")))?;
-        Ok(Key::Register { thread, register })
+        Ok(OutcomeKey::Register { thread, register })
     }
 
     /// What a test's outcomes are told by when no table says it: what the condition speaks of, registers
     /// first; without a condition, everything.
-    pub fn defaults(test: &Test) -> Vec<Key> {
+    pub fn defaults(test: &Test) -> Vec<OutcomeKey> {
         let mut keys =
             test.condition.as_ref().map(|condition| condition.expression.keys()).unwrap_or_default();
         if keys.is_empty() {
             for (thread, of) in test.threads.iter().enumerate() {
-                keys.extend((0..of.registers.len()).map(|register| Key::Register { thread, register }));
+                keys.extend(
+                    (0..of.registers.len()).map(|register| OutcomeKey::Register { thread, register }),
+                );
             }
-            keys.extend((0..test.locations.len()).map(Key::Location));
+            keys.extend((0..test.locations.len()).map(OutcomeKey::Location));
         }
         keys.sort();
         keys.dedup();
@@ -70,9 +72,9 @@ impl Key {
     }
 }
 
-fn location(at: usize, name: &str, test: &Test) -> Result<Key, Problem> {
+fn location(at: usize, name: &str, test: &Test) -> Result<OutcomeKey, Problem> {
     let index = test.locations.iter().position(|location| location.name == name);
-    index.map(Key::Location).ok_or_else(|| Problem::syntax(at, format!("there is no location {name}")))
+    index.map(OutcomeKey::Location).ok_or_else(|| Problem::syntax(at, format!("there is no location {name}")))
 }
 
 /// The number in `P1` or `1`.

@@ -8,15 +8,15 @@ use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
 use bugaroo_simulator::model::ptx;
-use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, launch_with,
 };
 
 use crate::error::RunError;
-use crate::kernel::{KERNEL, Layout, Placement, kernel};
-use crate::key::Key;
-use crate::model::Model;
+use crate::kernel::{CopyLayout, KERNEL, ThreadPlacement, kernel};
+use crate::key::OutcomeKey;
+use crate::model::TestModel;
 use crate::options::Options;
 use crate::schedule::Copies;
 use crate::test::Test;
@@ -38,17 +38,17 @@ const BUDGET: u64 = 1 << 20;
 
 /// A test's kernels as modules: what can be made once for all workers.
 pub(crate) struct Compiled {
-    layout: Layout,
-    variants: Vec<(Placement, Module, Option<Instrumented>)>,
+    layout: CopyLayout,
+    variants: Vec<(ThreadPlacement, Module, Option<Instrumented>)>,
 }
 
 impl Compiled {
     pub fn new(test: &Test, options: &Options) -> Result<Compiled, RunError> {
-        let layout = Layout::new(test);
+        let layout = CopyLayout::new(test);
         let placements: &[_] = match test.most_threads() {
             // Both are the same then.
-            0 | 1 => &[Placement::Warps],
-            _ => &[Placement::Warps, Placement::Lanes],
+            0 | 1 => &[ThreadPlacement::Warps],
+            _ => &[ThreadPlacement::Warps, ThreadPlacement::Lanes],
         };
         let mut variants = Vec::new();
         for placement in placements {
@@ -69,7 +69,7 @@ impl Compiled {
 pub(crate) struct Loaded<'a> {
     test: &'a Test,
     options: &'a Options,
-    layout: &'a Layout,
+    layout: &'a CopyLayout,
     memory: Memory,
     /// Address of the copies.
     cells: u64,
@@ -81,7 +81,7 @@ pub(crate) struct Loaded<'a> {
 }
 
 struct Variant {
-    placement: Placement,
+    placement: ThreadPlacement,
     config: DeviceConfig,
     program: Program,
     buffers: Option<Buffers>,
@@ -97,11 +97,13 @@ enum Native {
 }
 
 impl Native {
-    fn new(model: Model, program: &Program, module: &Module) -> Native {
+    fn new(model: TestModel, program: &Program, module: &Module) -> Native {
         match model {
-            Model::Sc | Model::Bugaroo | Model::StoreBufferHandlers => Native::None,
-            Model::StoreBuffer => Native::StoreBuffer(Arc::new(Sites::new(program, &collect_sites(module)))),
-            Model::Ptx => Native::Ptx(Arc::new(ptx::Facts::new(program))),
+            TestModel::Sc | TestModel::Bugaroo | TestModel::StoreBufferHandlers => Native::None,
+            TestModel::StoreBuffer => {
+                Native::StoreBuffer(Arc::new(Sites::new(program, &collect_sites(module))))
+            }
+            TestModel::Ptx => Native::Ptx(Arc::new(ptx::Facts::new(program))),
         }
     }
 
@@ -110,13 +112,13 @@ impl Native {
         match self {
             Native::None => None,
             Native::StoreBuffer(sites) => {
-                let settings = Settings { pw: [pw, pw], seed, capacity: CAPACITY };
+                let settings = StoreBufferSettings { pw: [pw, pw], seed, capacity: CAPACITY };
                 let model = StoreBuffer::new(&settings, Arc::clone(sites));
                 Some(Box::new(if swarm { model.by_swarm() } else { model }))
             }
             Native::Ptx(facts) => {
-                let settings = ptx::Settings { pw: [pw, pw], pr: [pr, pr], seed, memory: HISTORIES };
-                let model = ptx::Ptx::new(&settings, Arc::clone(facts));
+                let settings = ptx::PtxSettings { pw: [pw, pw], pr: [pr, pr], seed, memory: HISTORIES };
+                let model = ptx::PtxModel::new(&settings, Arc::clone(facts));
                 Some(Box::new(if swarm { model.by_swarm() } else { model }))
             }
         }
@@ -125,7 +127,7 @@ impl Native {
 
 /// Device memory of the handlers.
 struct Buffers {
-    model: handlers::Model,
+    model: handlers::HandlerModel,
     /// Where the launch state goes.
     variable: u64,
     base: u64,
@@ -181,7 +183,7 @@ impl<'a> Loaded<'a> {
     }
 
     /// The value of a key in a copy.
-    pub fn value(&self, copy: &[u8], key: Key) -> u64 {
+    pub fn value(&self, copy: &[u8], key: OutcomeKey) -> u64 {
         self.layout.value(self.test, copy, key)
     }
 

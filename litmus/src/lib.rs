@@ -1,7 +1,7 @@
 //! PTX litmus tests: small programs of a few threads whose final states tell memory models apart.
 //!
-//! [`parse`] reads one; [`run`] runs trials of many on the virtual GPU, under a [`Model`] and a scheduling
-//! [`Strategy`]; [`Outcomes`] is a table of what the PTX memory model allows, and [`Verdict`] compares. With an
+//! [`parse`] reads one; [`run`] runs trials of many on the virtual GPU, under a [`TestModel`] and a scheduling
+//! [`Strategy`]; [`OutcomeTable`] is a table of what the PTX memory model allows, and [`TestVerdict`] compares. With an
 //! exact table a state outside it is a bug in what makes the model; with none the test's own condition is
 //! asked.
 //!
@@ -31,19 +31,19 @@ mod verdict;
 
 pub use case::{Case, Skipped};
 pub use condition::{Condition, Expression, Quantifier};
-pub use error::{Fault, ParseError, RunError};
-pub use files::{FileError, find, table_for};
-pub use key::Key;
-pub use model::Model;
+pub use error::{FileFault, RunError, TestParseError};
+pub use files::{PathError, find, table_for};
+pub use key::OutcomeKey;
+pub use model::TestModel;
 pub use options::Options;
-pub use outcomes::{Known, Outcomes, Target};
+pub use outcomes::{ConditionTarget, KnownOutcomes, OutcomeTable};
 pub use parse::parse;
-pub use report::{OutcomeReport, Report, TestReport, Totals};
-pub use run::{Job, Seen, Sighting, run};
+pub use report::{LitmusReport, OutcomeReport, TestReport, Totals};
+pub use run::{SeenOutcomes, SeenState, TestJob, run};
 pub use schedule::Strategy;
 pub use suite::Suite;
 pub use test::{
-    Arithmetic, FenceKind, Instruction, Location, Op, Order, Register, Rmw, Scope, Space, Test, Thread, Type,
-    Value, shape,
+    Arithmetic, Register, Rmw, Scope, Test, TestFence, TestInstruction, TestLocation, TestOp, TestOrder,
+    TestSpace, TestType, TestValue, Thread, shape,
 };
-pub use verdict::{State, Verdict, keys};
+pub use verdict::{FinalState, TestVerdict, keys};

@@ -5,7 +5,7 @@ use bugaroo_device_handlers as handlers;
 /// A memory model, and what makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Model {
+pub enum TestModel {
     /// Nothing: interleavings of whole instructions.
     Sc,
     /// The paper's Algorithm 1, by instrumentation: shows outcomes that PTX forbids.
@@ -19,13 +19,13 @@ pub enum Model {
     Ptx,
 }
 
-impl Model {
+impl TestModel {
     /// The handlers' word for it, if they make it.
-    pub(crate) fn handlers(self) -> Option<handlers::Model> {
+    pub(crate) fn handlers(self) -> Option<handlers::HandlerModel> {
         match self {
-            Model::Sc | Model::StoreBuffer | Model::Ptx => None,
-            Model::Bugaroo => Some(handlers::Model::Bugaroo),
-            Model::StoreBufferHandlers => Some(handlers::Model::StoreBuffer),
+            TestModel::Sc | TestModel::StoreBuffer | TestModel::Ptx => None,
+            TestModel::Bugaroo => Some(handlers::HandlerModel::Bugaroo),
+            TestModel::StoreBufferHandlers => Some(handlers::HandlerModel::StoreBuffer),
         }
     }
 }

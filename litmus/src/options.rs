@@ -1,13 +1,13 @@
 //! How tests are run.
 
-use crate::model::Model;
+use crate::model::TestModel;
 use crate::schedule::Strategy;
 
 /// How tests are run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Which memory behaviour is shown.
-    pub model: Model,
+    pub model: TestModel,
     /// Trials of each test.
     pub trials: u64,
     /// Probabilities with which a store is delayed, for a launch each in turn; at least one.
@@ -29,7 +29,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            model: Model::StoreBuffer,
+            model: TestModel::StoreBuffer,
             trials: 1000,
             pw: vec![0.5, 1.0],
             pr: 0.5,

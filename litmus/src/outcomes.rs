@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 /// What a table says about a test.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Known {
+pub struct KnownOutcomes {
     /// Registers (`P1:r0`) and locations (`x`) that final states are told by.
     pub keys: Vec<String>,
     /// Every final state that the model allows.
@@ -17,13 +17,13 @@ pub struct Known {
     pub weak: Vec<Vec<u64>>,
     /// What the test's own condition is: `forbidden`, `allowed-weak` or `allowed-sc`.
     #[serde(default)]
-    pub target: Option<Target>,
+    pub target: Option<ConditionTarget>,
 }
 
 /// What the final states of a test's own condition are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Target {
+pub enum ConditionTarget {
     /// The model forbids them.
     Forbidden,
     /// The model allows them; no interleaving gives them.
@@ -32,13 +32,13 @@ pub enum Target {
     AllowedSc,
 }
 
-impl Target {
+impl ConditionTarget {
     /// As in the table.
     pub fn name(self) -> &'static str {
         match self {
-            Target::Forbidden => "forbidden",
-            Target::AllowedWeak => "allowed-weak",
-            Target::AllowedSc => "allowed-sc",
+            ConditionTarget::Forbidden => "forbidden",
+            ConditionTarget::AllowedWeak => "allowed-weak",
+            ConditionTarget::AllowedSc => "allowed-sc",
         }
     }
 }
@@ -46,17 +46,17 @@ impl Target {
 /// A table, by the names of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Outcomes {
-    tests: BTreeMap<String, Known>,
+pub struct OutcomeTable {
+    tests: BTreeMap<String, KnownOutcomes>,
 }
 
-impl Outcomes {
+impl OutcomeTable {
     /// Reads a table.
     ///
     /// # Errors
     /// When it is none, with the place.
-    pub fn parse(json: &str) -> Result<Outcomes, String> {
-        let table: Outcomes = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    pub fn parse(json: &str) -> Result<OutcomeTable, String> {
+        let table: OutcomeTable = serde_json::from_str(json).map_err(|error| error.to_string())?;
         for (name, known) in &table.tests {
             let states = known.allowed.iter().chain(&known.weak);
             if let Some(state) = states.into_iter().find(|state| state.len() != known.keys.len()) {
@@ -70,21 +70,21 @@ impl Outcomes {
     ///
     /// # Errors
     /// When it cannot be read, or is none.
-    pub fn read(path: &Path) -> Result<Outcomes, String> {
+    pub fn read(path: &Path) -> Result<OutcomeTable, String> {
         crate::files::read(path)
             .map_err(|error| error.to_string())
             .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is no text".to_owned()))
-            .and_then(|text| Outcomes::parse(&text))
+            .and_then(|text| OutcomeTable::parse(&text))
             .map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// What it says about a test.
-    pub fn get(&self, name: &str) -> Option<&Known> {
+    pub fn get(&self, name: &str) -> Option<&KnownOutcomes> {
         self.tests.get(name)
     }
 
     /// All of it.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Known)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &KnownOutcomes)> {
         self.tests.iter().map(|(name, known)| (name.as_str(), known))
     }
 

@@ -13,9 +13,9 @@ mod table;
 mod tests;
 
 use crate::cursor::Cursor;
-use crate::error::{ParseError, Problem};
+use crate::error::{Problem, TestParseError};
 use crate::keys::thread_number;
-use crate::test::{Space, Test};
+use crate::test::{Test, TestSpace};
 use builder::Builder;
 
 /// The largest text that is read.
@@ -25,7 +25,7 @@ const BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// With the place, when the text is no test, or one that has something this version does not.
-pub fn parse(text: &str) -> Result<Test, ParseError> {
+pub fn parse(text: &str) -> Result<Test, TestParseError> {
     read(text).map_err(|problem| problem.at(text))
 }
 
@@ -129,11 +129,11 @@ fn initial<'a>(cursor: &mut Cursor<'a>, builder: &mut Builder) -> Result<Vec<Ini
         if cursor.take(";") {
             continue;
         }
-        let mut space = Space::Global;
+        let mut space = TestSpace::Global;
         while cursor.take(".") {
             let at = cursor.offset();
             match cursor.word() {
-                "shared" => space = Space::Shared,
+                "shared" => space = TestSpace::Shared,
                 "global" => {}
                 other => {
                     let message =

@@ -7,19 +7,19 @@ use serde::Serialize;
 
 use crate::case::{Case, Skipped};
 use crate::condition::Quantifier;
-use crate::model::Model;
+use crate::model::TestModel;
 use crate::options::Options;
-use crate::outcomes::Target;
+use crate::outcomes::ConditionTarget;
 use crate::schedule::Strategy;
-use crate::verdict::Verdict;
+use crate::verdict::TestVerdict;
 
 /// What came out.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct LitmusReport {
     /// Version of this form.
     pub schema: u32,
     /// Which memory behaviour was shown.
-    pub model: Model,
+    pub model: TestModel,
     /// Stores were delayed by injected handlers.
     pub handlers: bool,
     /// Probability with which loads read older values, under model `ptx`.
@@ -68,7 +68,7 @@ pub struct TestReport {
     /// Weak states that were seen.
     pub weak_seen: usize,
     /// What the table says of the test's own condition.
-    pub target: Option<Target>,
+    pub target: Option<ConditionTarget>,
     /// Trials that fulfil the condition's expression.
     pub target_seen: u64,
     /// The first of them, from 0.
@@ -118,7 +118,7 @@ pub struct Totals {
 }
 
 impl TestReport {
-    pub(crate) fn new(case: &Case, verdict: &Verdict) -> TestReport {
+    pub(crate) fn new(case: &Case, verdict: &TestVerdict) -> TestReport {
         let outcomes = verdict.states.iter().map(|state| OutcomeReport {
             values: state.values.clone(),
             count: state.count,
@@ -169,7 +169,7 @@ impl Totals {
         self.forbidden_seen += test.forbidden_seen;
         self.tests_with_forbidden += u64::from(test.forbidden_seen > 0);
         self.conditions_failed += u64::from(test.first_failed_trial.is_some());
-        if test.target == Some(Target::AllowedWeak) {
+        if test.target == Some(ConditionTarget::AllowedWeak) {
             self.weak_targets += 1;
             self.weak_targets_shown += u64::from(test.target_first_trial.is_some());
             self.first.extend(test.target_first_trial);
@@ -182,13 +182,13 @@ impl Totals {
     }
 }
 
-impl Report {
+impl LitmusReport {
     pub(crate) fn new(
         tests: Vec<TestReport>,
         skipped: Vec<Skipped>,
         options: &Options,
         seconds: f64,
-    ) -> Report {
+    ) -> LitmusReport {
         let mut totals = Totals::default();
         let mut shapes: BTreeMap<String, Totals> = BTreeMap::new();
         for test in &tests {
@@ -197,11 +197,11 @@ impl Report {
         }
         totals.finish();
         shapes.values_mut().for_each(Totals::finish);
-        Report {
+        LitmusReport {
             schema: 1,
             model: options.model,
             handlers: options.model.handlers().is_some(),
-            pr: (options.model == Model::Ptx).then_some(options.pr),
+            pr: (options.model == TestModel::Ptx).then_some(options.pr),
             scheduler: options.strategy,
             seed: options.seed,
             pw: options.pw.clone(),

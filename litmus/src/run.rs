@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::RunError;
-use crate::key::Key;
+use crate::key::OutcomeKey;
 use crate::launch::{COPIES, Compiled, Loaded};
 use crate::options::Options;
 use crate::test::Test;
 
 /// A final state that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct SeenState {
     /// In so many trials.
     pub count: u64,
     /// The first of them, from 0.
@@ -24,14 +24,14 @@ pub struct Sighting {
 
 /// What was seen of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenOutcomes {
     /// Trials that were run.
     pub trials: u64,
     /// Final states, by the values of the keys asked for.
-    pub states: BTreeMap<Vec<u64>, Sighting>,
+    pub states: BTreeMap<Vec<u64>, SeenState>,
 }
 
-impl Seen {
+impl SeenOutcomes {
     fn add(&mut self, state: &[u64], trial: u64, count: u64) {
         match self.states.get_mut(state) {
             Some(sighting) => {
@@ -39,12 +39,12 @@ impl Seen {
                 sighting.first = sighting.first.min(trial);
             }
             None => {
-                self.states.insert(state.to_vec(), Sighting { count, first: trial });
+                self.states.insert(state.to_vec(), SeenState { count, first: trial });
             }
         }
     }
 
-    fn join(&mut self, other: &Seen) {
+    fn join(&mut self, other: &SeenOutcomes) {
         self.trials += other.trials;
         for (state, sighting) in &other.states {
             self.add(state, sighting.first, sighting.count);
@@ -54,11 +54,11 @@ impl Seen {
 
 /// A test to run, and what its final states are told by.
 #[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
+pub struct TestJob<'a> {
     /// The test.
     pub test: &'a Test,
     /// The keys.
-    pub keys: &'a [Key],
+    pub keys: &'a [OutcomeKey],
 }
 
 /// Launches that one worker does at a time, where there are few tests.
@@ -73,17 +73,17 @@ struct Unit {
 /// What is known of a job so far.
 struct Progress {
     compiled: OnceLock<Result<Compiled, RunError>>,
-    result: Mutex<(Result<Seen, RunError>, usize)>,
+    result: Mutex<(Result<SeenOutcomes, RunError>, usize)>,
 }
 
 /// Runs all trials of all tests; those that `stop` comes before are left out. `done` is told the index of each test that is
 /// through, by whichever thread.
 pub fn run(
-    jobs: &[Job<'_>],
+    jobs: &[TestJob<'_>],
     options: &Options,
     stop: &AtomicBool,
-    done: &(dyn Fn(usize, &Result<Seen, RunError>) + Sync),
-) -> Vec<Result<Seen, RunError>> {
+    done: &(dyn Fn(usize, &Result<SeenOutcomes, RunError>) + Sync),
+) -> Vec<Result<SeenOutcomes, RunError>> {
     let launches = options.trials.div_ceil(COPIES);
     // A worker stays with a test where there are enough of them, as getting it ready takes its time.
     let size = if jobs.len() >= 8 * options.jobs { launches.max(1) } else { LAUNCHES };
@@ -98,7 +98,7 @@ pub fn run(
             start = end;
         }
         let left = units.len() - before;
-        let result = Mutex::new((Ok(Seen::default()), left));
+        let result = Mutex::new((Ok(SeenOutcomes::default()), left));
         progress.push(Progress { compiled: OnceLock::new(), result });
     }
     let next = AtomicUsize::new(0);
@@ -132,12 +132,12 @@ pub fn run(
 
 fn run_unit<'a>(
     unit: &Unit,
-    job: &Job<'a>,
+    job: &TestJob<'a>,
     progress: &'a Progress,
     options: &'a Options,
     stop: &AtomicBool,
     loaded: &mut Option<(usize, Loaded<'a>)>,
-) -> Result<Seen, RunError> {
+) -> Result<SeenOutcomes, RunError> {
     let compiled = progress.compiled.get_or_init(|| Compiled::new(job.test, options));
     let compiled = compiled.as_ref().map_err(Clone::clone)?;
     if loaded.as_ref().is_none_or(|(index, _)| *index != unit.job) {
@@ -145,7 +145,7 @@ fn run_unit<'a>(
         *loaded = Some((unit.job, Loaded::new(job.test, compiled, options)?));
     }
     let Some((_, machine)) = loaded else { unreachable!("it was just loaded") };
-    let mut seen = Seen::default();
+    let mut seen = SeenOutcomes::default();
     let mut state = vec![0; job.keys.len()];
     for ordinal in unit.launches.clone() {
         if stop.load(Ordering::Relaxed) {

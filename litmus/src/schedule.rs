@@ -1,7 +1,7 @@
 //! Schedules for many copies of a test in one launch: one copy after the other, each with a schedule of its
 //! own that depends on the seed and the trial's number alone.
 
-use bugaroo_simulator::{Candidate, PctScheduler, RandomScheduler, Rng, Scheduler, Turn};
+use bugaroo_simulator::{Candidate, PctScheduler, RandomScheduler, Rng, SchedulerStrategy, Turn};
 
 /// How it is decided who runs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -25,7 +25,7 @@ pub(crate) struct Copies {
     steps: u64,
     /// The copy whose turn it is.
     current: u64,
-    inner: Box<dyn Scheduler>,
+    inner: Box<dyn SchedulerStrategy>,
     /// The current copy's candidates, and where they are among all.
     candidates: Vec<Candidate>,
     places: Vec<usize>,
@@ -69,7 +69,7 @@ impl Copies {
     }
 }
 
-impl Scheduler for Copies {
+impl SchedulerStrategy for Copies {
     fn begin(&mut self, _warps: u64) {}
 
     fn next(&mut self, candidates: &[Candidate]) -> Turn {

@@ -10,10 +10,10 @@ use crate::case::{Case, Skipped};
 use crate::error::RunError;
 use crate::files::{find, table_for};
 use crate::options::Options;
-use crate::outcomes::Outcomes;
-use crate::report::{Report, TestReport};
-use crate::run::{Job, Seen, run};
-use crate::verdict::Verdict;
+use crate::outcomes::OutcomeTable;
+use crate::report::{LitmusReport, TestReport};
+use crate::run::{SeenOutcomes, TestJob, run};
+use crate::verdict::TestVerdict;
 
 /// Many tests.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +32,8 @@ impl Suite {
     /// When a path or a table cannot be read, or there is no test at all. A test that is none, or that has something
     /// that this version does not, is [`Suite::skipped`].
     pub fn read(paths: &[PathBuf], outcomes: Option<&Path>) -> Result<Suite, String> {
-        let given = outcomes.map(Outcomes::read).transpose()?.map(Arc::new);
-        let mut tables: BTreeMap<PathBuf, Arc<Outcomes>> = BTreeMap::new();
+        let given = outcomes.map(OutcomeTable::read).transpose()?.map(Arc::new);
+        let mut tables: BTreeMap<PathBuf, Arc<OutcomeTable>> = BTreeMap::new();
         let mut files = Vec::new();
         for path in paths {
             let found = find(path).map_err(|error| error.to_string())?;
@@ -50,7 +50,7 @@ impl Suite {
                 (None, None) => None,
                 (None, Some(at)) => {
                     if !tables.contains_key(&at) {
-                        tables.insert(at.clone(), Arc::new(Outcomes::read(&at)?));
+                        tables.insert(at.clone(), Arc::new(OutcomeTable::read(&at)?));
                     }
                     tables.get(&at).cloned()
                 }
@@ -64,11 +64,12 @@ impl Suite {
     }
 
     /// Runs all of it. `done` is told how many tests are through.
-    pub fn run(&self, options: &Options, stop: &AtomicBool, done: &(dyn Fn(usize) + Sync)) -> Report {
+    pub fn run(&self, options: &Options, stop: &AtomicBool, done: &(dyn Fn(usize) + Sync)) -> LitmusReport {
         let start = Instant::now();
-        let jobs: Vec<_> = self.cases.iter().map(|case| Job { test: &case.test, keys: &case.keys }).collect();
+        let jobs: Vec<_> =
+            self.cases.iter().map(|case| TestJob { test: &case.test, keys: &case.keys }).collect();
         let through = std::sync::atomic::AtomicUsize::new(0);
-        let count = |_: usize, _: &Result<Seen, RunError>| {
+        let count = |_: usize, _: &Result<SeenOutcomes, RunError>| {
             done(through.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1);
         };
         let seen = run(&jobs, options, stop, &count);
@@ -78,7 +79,7 @@ impl Suite {
         for (case, seen) in self.cases.iter().zip(seen) {
             match seen {
                 Ok(seen) if seen.trials > 0 => {
-                    let verdict = Verdict::new(&case.test, &case.keys, case.known.as_ref(), &seen);
+                    let verdict = TestVerdict::new(&case.test, &case.keys, case.known.as_ref(), &seen);
                     tests.push(TestReport::new(case, &verdict));
                 }
                 // Nothing was run of it: stopped before.
@@ -90,6 +91,6 @@ impl Suite {
                 }),
             }
         }
-        Report::new(tests, skipped, options, seconds)
+        LitmusReport::new(tests, skipped, options, seconds)
     }
 }

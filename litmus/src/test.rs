@@ -17,7 +17,7 @@ pub struct Test {
     /// Its name.
     pub name: String,
     /// Where it reads and writes.
-    pub locations: Vec<Location>,
+    pub locations: Vec<TestLocation>,
     /// Its threads, P0 first.
     pub threads: Vec<Thread>,
     /// What it asks, if it asks.
@@ -26,7 +26,7 @@ pub struct Test {
 
 /// A location in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
+pub struct TestLocation {
     /// Its name.
     pub name: String,
     /// What it holds at first.
@@ -34,12 +34,12 @@ pub struct Location {
     /// Bytes: those of its widest access, at least 4.
     pub bytes: u32,
     /// Where it lies.
-    pub space: Space,
+    pub space: TestSpace,
 }
 
 /// The state space of a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Space {
+pub enum TestSpace {
     /// Global memory.
     Global,
     /// Shared memory of the one CTA that uses it.
@@ -54,7 +54,7 @@ pub struct Thread {
     /// Its registers.
     pub registers: Vec<Register>,
     /// Its program.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<TestInstruction>,
 }
 
 /// A register.
@@ -70,9 +70,9 @@ pub struct Register {
 
 /// An instruction and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instruction {
+pub struct TestInstruction {
     /// What it does.
-    pub op: Op,
+    pub op: TestOp,
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1.
@@ -81,7 +81,7 @@ pub struct Instruction {
 
 /// What a value is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum TestValue {
     /// A number.
     Constant(u64),
     /// A register, by its index in the thread.
@@ -90,7 +90,7 @@ pub enum Value {
 
 /// How an access orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum TestOrder {
     /// `.weak`
     Weak,
     /// `.volatile`
@@ -107,7 +107,7 @@ pub enum Order {
 
 /// Bits of a type: how many, and what an atomic takes them for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Type {
+pub struct TestType {
     /// 1, 2, 4 or 8.
     pub bytes: u32,
     /// A signed integer.
@@ -133,7 +133,7 @@ pub enum Rmw {
 /// What a fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "PTX's own names")]
-pub enum FenceKind {
+pub enum TestFence {
     Sc,
     AcqRel,
     Acquire,
@@ -153,13 +153,13 @@ pub enum Arithmetic {
 
 /// What an instruction does. Locations and registers are indices into the test and the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum TestOp {
     /// `ld`
     Load {
         /// How it orders.
-        order: Order,
+        order: TestOrder,
         /// Of what type.
-        ty: Type,
+        ty: TestType,
         /// Where the value goes.
         register: usize,
         /// Where it reads.
@@ -168,20 +168,20 @@ pub enum Op {
     /// `st`
     Store {
         /// How it orders.
-        order: Order,
+        order: TestOrder,
         /// Of what type.
-        ty: Type,
+        ty: TestType,
         /// Where it writes.
         location: usize,
         /// What it writes.
-        value: Value,
+        value: TestValue,
     },
     /// `atom`, or, where there is no register, `red`
     Atomic {
         /// How it orders.
-        order: Order,
+        order: TestOrder,
         /// Of what type.
-        ty: Type,
+        ty: TestType,
         /// What it does.
         rmw: Rmw,
         /// Where the old value goes.
@@ -189,12 +189,12 @@ pub enum Op {
         /// Where it acts.
         location: usize,
         /// With what; of `cas`, what it compares with.
-        value: Value,
+        value: TestValue,
         /// Of `cas`: what it writes.
-        swap: Option<Value>,
+        swap: Option<TestValue>,
     },
     /// `fence`
-    Fence(FenceKind, Scope),
+    Fence(TestFence, Scope),
     /// `membar`
     Membar(Scope),
     /// `bar.cta.sync`, `bar.sync`, `barrier.sync`: all threads of the CTA take part.
@@ -202,9 +202,9 @@ pub enum Op {
     /// `bar.warp.sync` of all threads in the warp
     WarpBarrier,
     /// `mov`
-    Move(usize, Value),
+    Move(usize, TestValue),
     /// `add` and the like
-    Arithmetic(Arithmetic, usize, Value, Value),
+    Arithmetic(Arithmetic, usize, TestValue, TestValue),
 }
 
 impl Test {
@@ -234,13 +234,13 @@ pub fn shape(name: &str) -> &str {
     name.char_indices().find(|(at, c)| *c == '+' && !between(*at)).map_or(name, |(at, _)| &name[..at])
 }
 
-impl Op {
+impl TestOp {
     /// The location that it touches.
     pub fn location(&self) -> Option<usize> {
         match self {
-            Op::Load { location, .. } | Op::Store { location, .. } | Op::Atomic { location, .. } => {
-                Some(*location)
-            }
+            TestOp::Load { location, .. }
+            | TestOp::Store { location, .. }
+            | TestOp::Atomic { location, .. } => Some(*location),
             _ => None,
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::condition::Condition;
-use crate::key::Key;
-use crate::outcomes::{Known, Target};
-use crate::run::Seen;
+use crate::key::OutcomeKey;
+use crate::outcomes::{ConditionTarget, KnownOutcomes};
+use crate::run::SeenOutcomes;
 use crate::test::Test;
 
 /// A final state that was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct FinalState {
     /// Values of the keys.
     pub values: Vec<u64>,
     /// In so many trials.
@@ -28,15 +28,15 @@ pub struct State {
 
 /// What is to be said about a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct TestVerdict {
     /// Trials that were run.
     pub trials: u64,
     /// The states, in the order of their values.
-    pub states: Vec<State>,
+    pub states: Vec<FinalState>,
     /// States that the table allows; None without a table.
     pub allowed: Option<usize>,
     /// What the table says of the test's own condition.
-    pub target: Option<Target>,
+    pub target: Option<ConditionTarget>,
     /// Trials with a state that the table forbids.
     pub forbidden: u64,
     /// The first of them.
@@ -53,13 +53,13 @@ pub struct Verdict {
 ///
 /// # Errors
 /// When the test has no such register or location.
-pub fn keys(test: &Test, known: Option<&Known>) -> Result<Vec<Key>, String> {
-    let Some(known) = known else { return Ok(Key::defaults(test)) };
+pub fn keys(test: &Test, known: Option<&KnownOutcomes>) -> Result<Vec<OutcomeKey>, String> {
+    let Some(known) = known else { return Ok(OutcomeKey::defaults(test)) };
     let key = |name: &String| {
-        Key::named(name, test)
+        OutcomeKey::named(name, test)
             .ok_or_else(|| format!("the table speaks of {name}, which the test does not have"))
     };
-    let mut keys: Vec<Key> = known.keys.iter().map(key).collect::<Result<_, _>>()?;
+    let mut keys: Vec<OutcomeKey> = known.keys.iter().map(key).collect::<Result<_, _>>()?;
     let condition = test.condition.iter().flat_map(|condition| condition.expression.keys());
     for key in condition {
         if !keys.contains(&key) {
@@ -69,15 +69,20 @@ pub fn keys(test: &Test, known: Option<&Known>) -> Result<Vec<Key>, String> {
     Ok(keys)
 }
 
-impl Verdict {
+impl TestVerdict {
     /// Compares. The keys are those of [`keys`].
-    pub fn new(test: &Test, keys: &[Key], known: Option<&Known>, seen: &Seen) -> Verdict {
+    pub fn new(
+        test: &Test,
+        keys: &[OutcomeKey],
+        known: Option<&KnownOutcomes>,
+        seen: &SeenOutcomes,
+    ) -> TestVerdict {
         let width = known.map_or(keys.len(), |known| known.keys.len());
         let allowed: Option<BTreeSet<&[u64]>> =
             known.map(|known| known.allowed.iter().map(Vec::as_slice).collect());
         let weak: Option<BTreeSet<&[u64]>> =
             known.map(|known| known.weak.iter().map(Vec::as_slice).collect());
-        let mut verdict = Verdict {
+        let mut verdict = TestVerdict {
             trials: seen.trials,
             states: Vec::new(),
             allowed: allowed.as_ref().map(BTreeSet::len),
@@ -91,7 +96,7 @@ impl Verdict {
         let earlier = |old: Option<u64>, new: u64| Some(old.map_or(new, |old| old.min(new)));
         for (values, sighting) in &seen.states {
             let told = &values[..width];
-            let state = State {
+            let state = FinalState {
                 values: values.clone(),
                 count: sighting.count,
                 first: sighting.first,
@@ -128,8 +133,8 @@ impl Verdict {
     }
 }
 
-fn holds(condition: &Condition, keys: &[Key], values: &[u64]) -> bool {
-    let value = |key: Key| {
+fn holds(condition: &Condition, keys: &[OutcomeKey], values: &[u64]) -> bool {
+    let value = |key: OutcomeKey| {
         let at = keys.iter().position(|one| *one == key);
         // The keys contain the condition's.
         at.map_or(0, |at| values[at])

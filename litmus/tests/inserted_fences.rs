@@ -7,8 +7,8 @@ mod inserted;
 
 use std::path::Path;
 
-use bugaroo_device_handlers::Model;
-use bugaroo_litmus::kernel::{KERNEL, Layout, Placement, kernel};
+use bugaroo_device_handlers::HandlerModel;
+use bugaroo_litmus::kernel::{CopyLayout, KERNEL, ThreadPlacement, kernel};
 use bugaroo_litmus::{find, parse};
 use inserted::handlers::{likelihood, rates};
 use inserted::random::{Random, work};
@@ -27,8 +27,8 @@ fn litmus_tests_with_fences_asked_for_are_those_with_fences_compiled_in() {
     for file in find(&folder).expect("the folder of tests") {
         let test = std::fs::read_to_string(&file).expect("a test can be read");
         let test = parse(&test).unwrap_or_else(|error| panic!("{}:{error}", file.display()));
-        let layout = Layout::new(&test);
-        for placement in [Placement::Warps, Placement::Lanes] {
+        let layout = CopyLayout::new(&test);
+        for placement in [ThreadPlacement::Warps, ThreadPlacement::Lanes] {
             let text = kernel(&test, &layout, placement, false);
             let grid = [test.ctas().max(1), 2, 1];
             let block = placement.block(&test);
@@ -65,9 +65,9 @@ fn the_device_codes_fences_are_those_compiled_in() {
         let mut random = Random::new(seed);
         let text = random.text();
         let asked = random.asked(&text);
-        for model in [Model::StoreBuffer, Model::Bugaroo] {
+        for model in [HandlerModel::StoreBuffer, HandlerModel::Bugaroo] {
             // That model knows no scopes: a narrowed fence is a fence there, a block's fence none of a thread's.
-            if model == Model::Bugaroo && asked.iter().any(|(_, word)| word & 4 != 0) {
+            if model == HandlerModel::Bugaroo && asked.iter().any(|(_, word)| word & 4 != 0) {
                 continue;
             }
             let seen = rates(&work(&text), &asked, model, trials);

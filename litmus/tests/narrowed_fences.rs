@@ -5,7 +5,7 @@ mod inserted;
 
 use std::fmt::Write as _;
 
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 use bugaroo_injector::collect_sites::PointKind;
 use inserted::handlers::Instrumented;
 use inserted::{Loaded, NARROW, OMIT, Own, Work, table};
@@ -51,7 +51,7 @@ fn failures(stores: u32, asked: Option<u32>, native: bool, trials: u64) -> u64 {
         trials.filter(|seed| wrong(&loaded.run(&work, Own::StoreBuffer, *seed).1)).count() as u64
     } else {
         let mut loaded = Instrumented::new(&text, &work, words.as_deref());
-        trials.filter(|seed| wrong(&loaded.run(&work, Model::StoreBuffer, *seed))).count() as u64
+        trials.filter(|seed| wrong(&loaded.run(&work, HandlerModel::StoreBuffer, *seed))).count() as u64
     }
 }
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use bugaroo_litmus::{
-    Job, Known, Model, Options, Outcomes, Strategy, Target, Test, Verdict, find, keys, parse, run, shape,
-    table_for,
+    ConditionTarget, KnownOutcomes, Options, OutcomeTable, Strategy, Test, TestJob, TestModel, TestVerdict,
+    find, keys, parse, run, shape, table_for,
 };
 
 /// Trials of each test where nobody says otherwise.
@@ -16,7 +16,7 @@ const TRIALS: u64 = 320;
 
 struct Suite {
     tests: Vec<Test>,
-    table: Outcomes,
+    table: OutcomeTable,
 }
 
 impl Suite {
@@ -27,26 +27,26 @@ impl Suite {
             let text = std::fs::read_to_string(path).expect("a test can be read");
             parse(&text).unwrap_or_else(|error| panic!("{}:{error}", path.display()))
         };
-        let table = Outcomes::read(&table_for(&files[0]).expect("the table")).expect("it is a table");
+        let table = OutcomeTable::read(&table_for(&files[0]).expect("the table")).expect("it is a table");
         let suite = Suite { tests: files.iter().map(test).collect(), table };
         assert_eq!((suite.tests.len(), suite.table.len()), (582, 582));
         suite
     }
 
-    fn known(&self, test: &Test) -> &Known {
+    fn known(&self, test: &Test) -> &KnownOutcomes {
         self.table.get(&test.name).expect("the table has every test")
     }
 
     /// Runs those tests that are wanted, and compares.
-    fn run(&self, options: &Options, wanted: impl Fn(&Test) -> bool) -> Vec<(&Test, Verdict)> {
+    fn run(&self, options: &Options, wanted: impl Fn(&Test) -> bool) -> Vec<(&Test, TestVerdict)> {
         let tests: Vec<_> = self.tests.iter().filter(|test| wanted(test)).collect();
         let keys: Vec<_> =
             tests.iter().map(|test| keys(test, Some(self.known(test))).expect("the table fits")).collect();
-        let jobs: Vec<_> = tests.iter().zip(&keys).map(|(test, keys)| Job { test, keys }).collect();
+        let jobs: Vec<_> = tests.iter().zip(&keys).map(|(test, keys)| TestJob { test, keys }).collect();
         let seen = run(&jobs, options, &AtomicBool::new(false), &|_, _| {});
-        let verdict = |(job, seen): (&Job<'_>, &Result<_, bugaroo_litmus::RunError>)| {
+        let verdict = |(job, seen): (&TestJob<'_>, &Result<_, bugaroo_litmus::RunError>)| {
             let seen = seen.as_ref().unwrap_or_else(|error| panic!("{}: {error}", job.test.name));
-            Verdict::new(job.test, job.keys, Some(self.known(job.test)), seen)
+            TestVerdict::new(job.test, job.keys, Some(self.known(job.test)), seen)
         };
         let verdicts: Vec<_> = jobs.iter().zip(&seen).map(verdict).collect();
         tests.into_iter().zip(verdicts).collect()
@@ -58,7 +58,7 @@ fn trials() -> u64 {
 }
 
 /// Runs the tests that can be run so, and sees to it that nothing forbidden shows.
-fn is_sound<'a>(suite: &'a Suite, options: &Options) -> Vec<(&'a Test, Verdict)> {
+fn is_sound<'a>(suite: &'a Suite, options: &Options) -> Vec<(&'a Test, TestVerdict)> {
     let verdicts = suite.run(options, |test| !options.shared || test.ctas() == 1);
     for (test, verdict) in &verdicts {
         assert_eq!(verdict.trials, options.trials, "{}", test.name);
@@ -71,9 +71,10 @@ fn is_sound<'a>(suite: &'a Suite, options: &Options) -> Vec<(&'a Test, Verdict)>
 }
 
 /// How many of the allowed weak targets were seen.
-fn targets_shown(verdicts: &[(&Test, Verdict)]) -> usize {
-    let shown =
-        |verdict: &Verdict| verdict.target == Some(Target::AllowedWeak) && verdict.first_fulfilled.is_some();
+fn targets_shown(verdicts: &[(&Test, TestVerdict)]) -> usize {
+    let shown = |verdict: &TestVerdict| {
+        verdict.target == Some(ConditionTarget::AllowedWeak) && verdict.first_fulfilled.is_some()
+    };
     verdicts.iter().filter(|(_, verdict)| shown(verdict)).count()
 }
 
@@ -88,7 +89,7 @@ fn has_to_show(test: &Test) -> bool {
 fn interleavings_show_nothing_weak() {
     let suite = Suite::read();
     for strategy in [Strategy::Random, Strategy::Pct] {
-        let options = Options { model: Model::Sc, trials: trials(), strategy, ..Options::default() };
+        let options = Options { model: TestModel::Sc, trials: trials(), strategy, ..Options::default() };
         assert_eq!(targets_shown(&is_sound(&suite, &options)), 0);
     }
 }
@@ -97,7 +98,7 @@ fn interleavings_show_nothing_weak() {
 fn store_buffers_show_only_what_is_allowed() {
     let suite = Suite::read();
     let both = |model| [(model, Strategy::Random), (model, Strategy::Pct)];
-    let forms = [Model::StoreBufferHandlers, Model::StoreBuffer];
+    let forms = [TestModel::StoreBufferHandlers, TestModel::StoreBuffer];
     for (model, strategy) in forms.into_iter().flat_map(both) {
         let options = Options { model, trials: trials(), strategy, ..Options::default() };
         let verdicts = is_sound(&suite, &options);
@@ -112,7 +113,7 @@ fn store_buffers_show_only_what_is_allowed() {
 #[test]
 fn store_buffers_in_shared_memory() {
     let suite = Suite::read();
-    for model in [Model::StoreBufferHandlers, Model::StoreBuffer] {
+    for model in [TestModel::StoreBufferHandlers, TestModel::StoreBuffer] {
         let options = Options { model, trials: trials(), shared: true, ..Options::default() };
         let verdicts = is_sound(&suite, &options);
         assert!(verdicts.len() > 200, "{}", verdicts.len());
@@ -129,7 +130,7 @@ fn the_ptx_machine_shows_only_what_is_allowed() {
     for strategy in [Strategy::Random, Strategy::Pct] {
         for shared in [false, true] {
             let options =
-                Options { model: Model::Ptx, trials: trials(), strategy, shared, ..Options::default() };
+                Options { model: TestModel::Ptx, trials: trials(), strategy, shared, ..Options::default() };
             let shown = targets_shown(&is_sound(&suite, &options));
             // Of 391, and of those within one CTA.
             assert!(shown >= if shared { 100 } else { 300 }, "{shown} targets");
@@ -141,11 +142,11 @@ fn the_ptx_machine_shows_only_what_is_allowed() {
 #[test]
 fn swarms_show_only_what_is_allowed() {
     let suite = Suite::read();
-    for model in [Model::StoreBuffer, Model::Ptx] {
+    for model in [TestModel::StoreBuffer, TestModel::Ptx] {
         for strategy in [Strategy::Random, Strategy::Pct] {
             let options = Options { model, trials: trials(), strategy, swarm: true, ..Options::default() };
             let shown = targets_shown(&is_sound(&suite, &options));
-            assert!(shown >= if model == Model::Ptx { 200 } else { 80 }, "{model:?}: {shown} targets");
+            assert!(shown >= if model == TestModel::Ptx { 200 } else { 80 }, "{model:?}: {shown} targets");
         }
     }
 }
@@ -157,7 +158,7 @@ fn the_papers_algorithm_shows_what_is_forbidden() {
     let listed: BTreeSet<&str> =
         include_str!("bugaroo_forbidden.txt").lines().filter(|line| !line.starts_with('#')).collect();
     let suite = Suite::read();
-    let options = Options { model: Model::Bugaroo, trials: TRIALS, ..Options::default() };
+    let options = Options { model: TestModel::Bugaroo, trials: TRIALS, ..Options::default() };
     let verdicts = suite.run(&options, |_| true);
     let forbidden = verdicts.iter().filter(|(_, verdict)| verdict.forbidden > 0);
     let seen: BTreeSet<&str> = forbidden.map(|(test, _)| test.name.as_str()).collect();

@@ -18,8 +18,8 @@ use std::path::PathBuf;
 
 use bugaroo_harness::progress::Silent;
 use bugaroo_harness::{DriverLibrary, Interrupt, Session, Settings, Target, Variation};
-use bugaroo_nightly::explore::{Choice, Explorer, ROUND, Shown, Way, arms};
-use bugaroo_nightly::plan::cells::Grid;
+use bugaroo_nightly::explore::{Choice, Explorer, ROUND, TrialShown, Way, arms};
+use bugaroo_nightly::plan::cells::PlanGrid;
 use bugaroo_protocol::Backend;
 
 /// The programs of `apps/rare_bugs`.
@@ -175,7 +175,7 @@ async fn rate(session: &Session, trials: u64) -> Result<String, Box<dyn Error>> 
 
 /// How often trials of each way fail, by arm.
 async fn table(session: &Session, name: &str, trials: u64) -> Result<(), Box<dyn Error>> {
-    let all = arms::all(&Grid::to_explore(), &Variation::default());
+    let all = arms::all(&PlanGrid::to_explore(), &Variation::default());
     let mut explorer = Explorer::new(all, 0, None);
     explore_until(session, &mut explorer, 64).await?;
     let places: Vec<u32> = explorer.known().holds.keys().copied().collect();
@@ -200,7 +200,7 @@ async fn table(session: &Session, name: &str, trials: u64) -> Result<(), Box<dyn
 
 /// Trials until the first failure; None: there is none among so many.
 async fn by_grid(session: &Session, most: u64) -> Result<Option<u64>, Box<dyn Error>> {
-    let arms = arms::all(&Grid::to_explore(), &Variation::default());
+    let arms = arms::all(&PlanGrid::to_explore(), &Variation::default());
     let mut place = 0;
     while place < most {
         let next = (place..place + ROUND as u64).map(|at| {
@@ -219,7 +219,7 @@ async fn by_grid(session: &Session, most: u64) -> Result<Option<u64>, Box<dyn Er
 
 /// The same.
 async fn by_exploration(session: &Session, seed: u64, most: u64) -> Result<Option<u64>, Box<dyn Error>> {
-    let mut explorer = Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, None);
+    let mut explorer = Explorer::new(arms::all(&PlanGrid::to_explore(), &Variation::default()), seed, None);
     while explorer.known().first_failure.is_none() && explorer.known().trials < most {
         let trials = explorer.known().trials;
         explore_until(session, &mut explorer, trials + 1).await?;
@@ -242,7 +242,7 @@ async fn explore_until(
             let meetings: Vec<u32> = full.meetings.iter().copied().collect();
             let failed = full.record.outcome.is_failure();
             let (trial, more) = (full.record.trial, full.more_coverage);
-            explorer.take(choice, &Shown { trial, failed, things: &things, meetings: &meetings, more });
+            explorer.take(choice, &TrialShown { trial, failed, things: &things, meetings: &meetings, more });
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::{Span, Timestamp, Unit};
 use sha2::{Digest as _, Sha256};
 
-use crate::history::store::Journal;
+use crate::history::store::JournalMode;
 use crate::history::{Key, NightRow, Store, StoreError};
 use crate::plan::Plan;
 use crate::runs::file_name;
@@ -105,7 +105,7 @@ pub async fn begin(plan: &Plan, wanted: &Wanted) -> Result<Begun, BeginError> {
         (None, None) => None,
     };
     let store = match &file {
-        Some(path) => Store::file(path, Journal::Rollback).await?,
+        Some(path) => Store::file(path, JournalMode::Rollback).await?,
         None => Store::open(&plan.database).await?,
     };
     let open = match &wanted.label {

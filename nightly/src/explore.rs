@@ -26,7 +26,7 @@
 //! # What it depends on
 //! On the seed and on what its trials have shown, in the order in which they were chosen. Trials are chosen a round at a time
 //! ([`Explorer::round`]), so that they can run side by side; nothing depends on how many do, or on any clock. So an exploration that is cut off goes on from what it
-//! knows ([`Known`]) as if it had not been. Each shard of a night explores by itself, with a seed of its own; what they have shown is
+//! knows ([`ExplorerKnown`]) as if it had not been. Each shard of a night explores by itself, with a seed of its own; what they have shown is
 //! added up.
 
 pub mod arms;
@@ -110,7 +110,7 @@ pub struct FirstFailure {
 
 /// All that an exploration knows: with the seed and the arms it says what comes next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Known {
+pub struct ExplorerKnown {
     /// Trials that have ended.
     pub trials: u64,
     /// By arm, in order.
@@ -166,7 +166,7 @@ impl Choice {
 
 /// What a trial has shown.
 #[derive(Clone, Debug)]
-pub struct Shown<'a> {
+pub struct TrialShown<'a> {
     /// Its index.
     pub trial: u64,
     /// Whether it failed.
@@ -186,12 +186,12 @@ pub struct Explorer {
     /// Neighbours of each arm, and how much of theirs counts.
     near: Vec<Vec<(usize, f64)>>,
     seed: u64,
-    known: Known,
+    known: ExplorerKnown,
 }
 
 impl Explorer {
     /// With these arms, at least one, from the start or from what is known already.
-    pub fn new(arms: Vec<Arm>, seed: u64, known: Option<Known>) -> Explorer {
+    pub fn new(arms: Vec<Arm>, seed: u64, known: Option<ExplorerKnown>) -> Explorer {
         let near = arms.iter().map(|arm| arms::near(arm, &arms)).collect();
         let mut known = known.unwrap_or_default();
         known.arms.resize(arms.len(), Score::default());
@@ -199,7 +199,7 @@ impl Explorer {
     }
 
     /// What is known.
-    pub fn known(&self) -> &Known {
+    pub fn known(&self) -> &ExplorerKnown {
         &self.known
     }
 
@@ -278,7 +278,7 @@ impl Explorer {
     }
 
     /// A trial has ended: the next one in the order in which they were chosen.
-    pub fn take(&mut self, choice: Choice, shown: &Shown<'_>) {
+    pub fn take(&mut self, choice: Choice, shown: &TrialShown<'_>) {
         let known = &mut self.known;
         let mut rarest = None;
         for thing in shown.things {
@@ -329,9 +329,9 @@ impl Explorer {
     }
 }
 
-impl Known {
+impl ExplorerKnown {
     /// Adds what another shard has come to. Growth, which is of one shard alone, goes.
-    pub fn merge(&mut self, other: &Known) {
+    pub fn merge(&mut self, other: &ExplorerKnown) {
         let add = |sum: &mut Score, more: &Score| {
             sum.trials += more.trials;
             sum.failures += more.failures;

@@ -7,12 +7,12 @@ use std::path::Path;
 use bugaroo_harness::findings::Share;
 use bugaroo_harness::incident::Incident;
 use bugaroo_harness::names::{demangled, readable};
-use bugaroo_harness::race::Place as RacePlace;
+use bugaroo_harness::race::RacePlace;
 use bugaroo_harness::words::{failure, race as race_words};
 use bugaroo_harness::{Outcome, Suppressions, TrialRecord};
 use bugaroo_protocol::{BlockedThread, FaultKind, LaunchEnd, Race, RaceParty, SourceLine};
 
-use crate::night::{Excerpt, Finding, Place};
+use crate::night::{Excerpt, NightFinding, NightPlace};
 use crate::plan::expect::Expected;
 
 /// Lines of the source on either side of a place.
@@ -21,7 +21,7 @@ const AROUND: u32 = 3;
 const MOST: u64 = 4 << 20;
 
 /// All that a trial of the program in `folder` has found.
-pub fn of_trial(record: &TrialRecord, rules: &Suppressions, folder: &Path) -> Vec<Finding> {
+pub fn of_trial(record: &TrialRecord, rules: &Suppressions, folder: &Path) -> Vec<NightFinding> {
     let mut found = Vec::new();
     let failed = record.outcome.is_failure();
     found.extend(record.incidents.iter().filter_map(|incident| kernel_error(incident, record, folder)));
@@ -39,8 +39,8 @@ pub fn of_trial(record: &TrialRecord, rules: &Suppressions, folder: &Path) -> Ve
     found
 }
 
-fn new(kind: Expected, fingerprint: String, title: String) -> Finding {
-    Finding {
+fn new(kind: Expected, fingerprint: String, title: String) -> NightFinding {
+    NightFinding {
         fingerprint,
         kind,
         title,
@@ -67,7 +67,7 @@ fn kind(outcome: Outcome) -> Expected {
     }
 }
 
-fn failing(record: &TrialRecord, folder: &Path) -> Finding {
+fn failing(record: &TrialRecord, folder: &Path) -> NightFinding {
     let outcome = record.outcome.name();
     let kernel = record.failure.as_ref().and_then(|failure| failure.launch.as_ref());
     let kernel = kernel.map(|launch| demangled(&launch.kernel));
@@ -100,7 +100,7 @@ fn kind_name(kind: FaultKind) -> String {
     name.as_ref().and_then(|name| name.as_str()).unwrap_or("fault").replace('-', " ")
 }
 
-fn kernel_error(incident: &Incident, record: &TrialRecord, folder: &Path) -> Option<Finding> {
+fn kernel_error(incident: &Incident, record: &TrialRecord, folder: &Path) -> Option<NightFinding> {
     let kernel = demangled(&incident.launch.kernel);
     let (what, summary) = match &incident.launch.end {
         LaunchEnd::Fault(fault) => (kind_name(fault.kind), readable(&fault.summary)),
@@ -118,7 +118,7 @@ fn kernel_error(incident: &Incident, record: &TrialRecord, folder: &Path) -> Opt
     Some(finding)
 }
 
-fn race(race: &Race, rules: &Suppressions, folder: &Path) -> Finding {
+fn race(race: &Race, rules: &Suppressions, folder: &Path) -> NightFinding {
     let mut places = [race_words::place(&race.first), race_words::place(&race.second)];
     places.sort();
     let fingerprint = format!("race {} {} {}", race.kind.name(), places[0], places[1]);
@@ -138,10 +138,10 @@ fn race(race: &Race, rules: &Suppressions, folder: &Path) -> Finding {
     finding
 }
 
-fn party(role: &str, party: &RaceParty, folder: &Path) -> Place {
+fn party(role: &str, party: &RaceParty, folder: &Path) -> NightPlace {
     match &party.at {
         Some(group) => at(role, group, folder),
-        None => Place {
+        None => NightPlace {
             role: role.to_owned(),
             kernel: match RacePlace::of(party) {
                 RacePlace::Call { function, .. } => demangled(&function),
@@ -153,8 +153,8 @@ fn party(role: &str, party: &RaceParty, folder: &Path) -> Place {
     }
 }
 
-fn at(role: &str, group: &BlockedThread, folder: &Path) -> Place {
-    Place {
+fn at(role: &str, group: &BlockedThread, folder: &Path) -> NightPlace {
+    NightPlace {
         kernel: demangled(&group.function),
         ptx_line: group.ptx_line,
         ..source(role, group.source.as_ref(), folder)
@@ -162,8 +162,8 @@ fn at(role: &str, group: &BlockedThread, folder: &Path) -> Place {
 }
 
 /// A place by its line of the source.
-pub fn source(role: &str, line: Option<&SourceLine>, folder: &Path) -> Place {
-    Place {
+pub fn source(role: &str, line: Option<&SourceLine>, folder: &Path) -> NightPlace {
+    NightPlace {
         role: role.to_owned(),
         kernel: String::new(),
         file: line.map(|line| line.file.clone()),
@@ -174,7 +174,7 @@ pub fn source(role: &str, line: Option<&SourceLine>, folder: &Path) -> Place {
 }
 
 /// `kernel.cu:12`, or what else names the place.
-pub fn place_name(place: &Place) -> String {
+pub fn place_name(place: &NightPlace) -> String {
     match (&place.file, place.line, place.ptx_line) {
         (Some(file), Some(line), _) => format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file)),
         (_, _, Some(line)) => format!("PTX line {line}"),

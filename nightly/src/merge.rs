@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::history::store::Journal;
+use crate::history::store::JournalMode;
 use crate::history::{Key, NightRow, Store, StoreError};
 use crate::plan::Plan;
 
@@ -89,7 +89,7 @@ pub async fn merge(plan: &Plan, files: &[PathBuf], into: &Store) -> Result<Vec<K
         if fs::metadata(path).is_ok_and(|facts| facts.len() == 0) {
             return Err(MergeError::Empty(path.clone()));
         }
-        let store = Store::file(path, Journal::Rollback).await?;
+        let store = Store::file(path, JournalMode::Rollback).await?;
         let nights = store.nights(None).await?;
         let Some(night) = nights.first().cloned() else { return Err(MergeError::Empty(path.clone())) };
         for other in &nights {

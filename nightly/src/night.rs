@@ -10,7 +10,7 @@ use bugaroo_harness::findings::Share;
 use bugaroo_protocol::{Model, Scheduler};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Kind;
+use crate::plan::CellKind;
 use crate::plan::expect::Expected;
 
 /// Version of the JSON report. Raised whenever it changes shape.
@@ -40,11 +40,11 @@ pub struct Night {
     /// Version of Bugaroo.
     pub bugaroo: String,
     /// What it comes to.
-    pub verdict: Verdict,
+    pub verdict: NightVerdict,
     /// Label of the night that it is compared with; None: it is the first.
     pub compared_with: Option<String>,
     /// The programs, in the order of the plan.
-    pub programs: Vec<Program>,
+    pub programs: Vec<NightProgram>,
     /// What the reader should know of the night as a whole, a line each.
     pub notes: Vec<String>,
 }
@@ -52,7 +52,7 @@ pub struct Night {
 /// What a night comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum NightVerdict {
     /// Nothing was found but what is expected.
     Green,
     /// Something was found, could not be run, or nothing was tested.
@@ -61,7 +61,7 @@ pub enum Verdict {
 
 /// A program of a night.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Program {
+pub struct NightProgram {
     /// Its name in the plan.
     pub name: String,
     /// Program and arguments.
@@ -69,7 +69,7 @@ pub struct Program {
     /// SHA-256 of its file.
     pub sha256: Option<String>,
     /// Why it was not run, or not to the end.
-    pub error: Option<ProgramError>,
+    pub error: Option<NotRun>,
     /// What the program takes without injection.
     pub baseline_ms: Option<f64>,
     /// Why its trials were not forks of one process; None: they were, or there was none.
@@ -77,9 +77,9 @@ pub struct Program {
     /// What is run of it.
     pub cells: Vec<Cell>,
     /// What was found, the news first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<NightFinding>,
     /// Kernels that were verified.
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<NightKernel>,
     /// Flush lengths by memory space and length: how many entries store buffers held when they drained.
     pub flush_lengths: BTreeMap<String, BTreeMap<u64, u64>>,
     /// What its explorations have come to.
@@ -93,7 +93,7 @@ pub struct Program {
 
 /// Why a program was not run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProgramError {
+pub struct NotRun {
     /// How far it came.
     pub stage: Stage,
     /// What went wrong, for a person; may have several lines.
@@ -124,7 +124,7 @@ pub struct Cell {
     /// Its name, the same each night: `ptx pw=0.75`.
     pub key: String,
     /// What its trials look for.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// The memory model; for races one of several.
     pub model: Model,
     /// Probability with which a store is delayed.
@@ -288,7 +288,7 @@ pub struct ExploredFailure {
 
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct NightFinding {
     /// Stays the same as long as the program's lines do.
     pub fingerprint: String,
     /// What it is.
@@ -298,7 +298,7 @@ pub struct Finding {
     /// All that is to be said, as lines for a person.
     pub message: String,
     /// The places that it is about, the one to look at first.
-    pub places: Vec<Place>,
+    pub places: Vec<NightPlace>,
     /// Cells that showed it, by their keys.
     pub cells: Vec<String>,
     /// Trials that showed it, of those of these cells.
@@ -315,16 +315,16 @@ pub struct Finding {
     pub expected: Option<String>,
 }
 
-impl Finding {
+impl NightFinding {
     /// Whether it came of verifying this kernel.
-    pub fn is_about(&self, kernel: &Kernel) -> bool {
+    pub fn is_about(&self, kernel: &NightKernel) -> bool {
         self.kind == Expected::Verify && self.places.iter().any(|place| place.kernel == kernel.name)
     }
 }
 
 /// A place in a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Place {
+pub struct NightPlace {
     /// What happens there: `first access`, `second access`, `fault`, `fence missing`.
     pub role: String,
     /// The kernel or function, demangled.
@@ -350,7 +350,7 @@ pub struct Excerpt {
 
 /// A kernel that was verified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kernel {
+pub struct NightKernel {
     /// Its name, demangled.
     pub name: String,
     /// As `bugaroo verify` says it: `verified`, `deadlock`, `races`, `not verifiable` and the like.

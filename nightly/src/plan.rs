@@ -19,7 +19,7 @@ use std::time::Duration;
 pub use bugaroo_harness::user_file::FileError as PlanError;
 use bugaroo_harness::{Oracle, Suppressions};
 
-pub use cells::{Cell, Kind};
+pub use cells::{Cell, CellKind};
 pub use expect::Expectation;
 
 /// What is to be done in a night.
@@ -46,14 +46,14 @@ pub struct Plan {
     /// Whether missing fences are searched for in programs with new failures.
     pub search: bool,
     /// The programs, in the order of the file.
-    pub programs: Vec<Program>,
+    pub programs: Vec<PlanProgram>,
     /// How the executor `slurm` submits it.
     pub slurm: Option<Slurm>,
 }
 
 /// A program of the plan.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct PlanProgram {
     /// How it is called: the name of its file, unless the plan says otherwise. No two are called the same.
     pub name: String,
     /// Line of its table in the plan, from 1.
@@ -136,7 +136,7 @@ pub struct Slurm {
 
 impl Plan {
     /// The program of this name.
-    pub fn program(&self, name: &str) -> Option<&Program> {
+    pub fn program(&self, name: &str) -> Option<&PlanProgram> {
         self.programs.iter().find(|program| program.name == name)
     }
 

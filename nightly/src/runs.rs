@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bugaroo_harness::rundir::{RunDirError, RunFile};
-use bugaroo_harness::{Input, RunDir, TrialRecord};
+use bugaroo_harness::{RunDir, StandardInput, TrialRecord};
 use sha2::{Digest as _, Sha256};
 
 use crate::history::{Key, Store, StoreError};
@@ -88,7 +88,7 @@ pub async fn write(store: &Store, key: &Key, plan: &Plan) -> Result<(), RunsErro
         directory.state(&kept.run)?;
         if let (Some(facts), Some(path)) = (&kept.run.configuration.stdin, stdin(plan, &kept.program)) {
             // What changed since cannot be given any more; `replay` says so.
-            if let Ok(Some(input)) = Input::kept(path, facts) {
+            if let Ok(Some(input)) = StandardInput::kept(path, facts) {
                 directory.keep_input(&input)?;
             }
         }

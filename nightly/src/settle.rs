@@ -6,9 +6,9 @@ use bugaroo_protocol::Model;
 use jiff::civil::Date;
 
 use crate::finding::place_name;
-use crate::night::{Cell, Finding, Night, Program, Stage, Status, Verdict};
+use crate::night::{Cell, Night, NightFinding, NightProgram, NightVerdict, Stage, Status};
 use crate::plan::expect::{Expectation, Expected};
-use crate::plan::{Kind, Plan, Program as Planned};
+use crate::plan::{CellKind, Plan, PlanProgram as Planned};
 
 /// Settles a night: `today` is the day that expectations are good for.
 pub fn settle(night: &mut Night, plan: &Plan, today: Date) {
@@ -41,7 +41,7 @@ pub fn settle(night: &mut Night, plan: &Plan, today: Date) {
         night.notes.push(format!("the results of these shards are missing: {}", missing.join(", ")));
     }
     let good = !red && tested > 0 && night.complete && night.missing_shards.is_empty();
-    night.verdict = if good { Verdict::Green } else { Verdict::Red };
+    night.verdict = if good { NightVerdict::Green } else { NightVerdict::Red };
 }
 
 const EXPIRED: &str = "has expired";
@@ -51,7 +51,7 @@ fn told(cell: &Cell) -> u64 {
     cell.outcomes.iter().filter(|(outcome, _)| outcome.tells()).map(|(_, count)| count).sum()
 }
 
-fn settle_program(program: &mut Program, expect: &[Expectation], complete: bool, today: Date) {
+fn settle_program(program: &mut NightProgram, expect: &[Expectation], complete: bool, today: Date) {
     let mut met: BTreeSet<usize> = BTreeSet::new();
     let models: BTreeMap<_, _> =
         program.cells.iter().map(|cell| (cell.key.clone(), model_of(cell))).collect();
@@ -93,7 +93,7 @@ fn settle_program(program: &mut Program, expect: &[Expectation], complete: bool,
             ));
         }
     }
-    let Program { cells, findings, error, .. } = program;
+    let NightProgram { cells, findings, error, .. } = program;
     // Unexpected ones first, new ones before known ones.
     findings.sort_by_key(|finding| (finding.expected.is_some(), !finding.new));
     let failed = error.as_ref().map(|error| match error.stage {
@@ -117,8 +117,8 @@ fn settle_program(program: &mut Program, expect: &[Expectation], complete: bool,
 }
 
 /// Notes the suppressions that no race of the program met.
-fn unused_rules(program: &mut Program, planned: &Planned) {
-    if program.cells.iter().any(|cell| cell.kind == Kind::Races && cell.trials > 0) {
+fn unused_rules(program: &mut NightProgram, planned: &Planned) {
+    if program.cells.iter().any(|cell| cell.kind == CellKind::Races && cell.trials > 0) {
         let met =
             |reason: &String| program.findings.iter().any(|found| found.expected.as_ref() == Some(reason));
         let unused = planned.suppressions.texts().filter(|rule| !met(&rule.reason));
@@ -130,13 +130,13 @@ fn unused_rules(program: &mut Program, planned: &Planned) {
 
 /// The model of a cell's trials; None where they have several.
 fn model_of(cell: &Cell) -> Option<Model> {
-    (cell.kind == Kind::Trials).then_some(cell.model)
+    (cell.kind == CellKind::Trials).then_some(cell.model)
 }
 
 /// A finding is expected if it is so in each cell that shows it: an expectation under one model says nothing of the others, nor of
 /// trials that choose their own.
 fn settle_finding(
-    finding: &mut Finding,
+    finding: &mut NightFinding,
     expect: &[Expectation],
     models: &BTreeMap<String, Option<Model>>,
     today: Date,
@@ -172,7 +172,7 @@ fn settle_finding(
     }
 }
 
-fn settle_cell(cell: &mut Cell, findings: &[Finding], silent: &str) {
+fn settle_cell(cell: &mut Cell, findings: &[NightFinding], silent: &str) {
     let mut of_cell = findings.iter().filter(|finding| finding.cells.contains(&cell.key)).peekable();
     let told = told(cell);
     (cell.status, cell.reason) = match of_cell.peek() {
@@ -185,7 +185,9 @@ fn settle_cell(cell: &mut Cell, findings: &[Finding], silent: &str) {
         },
         // A failure always has a finding; were there none, it would still be one. A failing exit of trials that look for races
         // says nothing.
-        None if cell.failures > 0 && cell.kind != Kind::Races => (Status::Fail, "trials failed".to_owned()),
+        None if cell.failures > 0 && cell.kind != CellKind::Races => {
+            (Status::Fail, "trials failed".to_owned())
+        }
         None if cell.trials == 0 => (Status::Nothing, silent.to_owned()),
         None if told == 0 => {
             (Status::Nothing, "all trials were slow, or ended from outside: they say nothing".to_owned())

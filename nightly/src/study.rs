@@ -5,18 +5,20 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use bugaroo_bisect::Report;
-use bugaroo_bisect::report::Missing;
+use bugaroo_bisect::SearchReport;
+use bugaroo_bisect::report::MissingAfter;
 use bugaroo_harness::Profile;
 use bugaroo_harness::launches::Verified;
 use bugaroo_harness::names::demangled;
 use serde::{Deserialize, Serialize};
 
-use crate::explore::{Known, Score, Way};
+use crate::explore::{ExplorerKnown, Score, Way};
 use crate::finding::source;
 use crate::hides::{self, HIDES};
 use crate::history::rows::UNSEEN;
-use crate::night::{Exploration, ExploredArm, ExploredFailure, Finding, Kernel, Place, Program, Status};
+use crate::night::{
+    Exploration, ExploredArm, ExploredFailure, NightFinding, NightKernel, NightPlace, NightProgram, Status,
+};
 use crate::plan::expect::Expected;
 use crate::shard::Shard;
 use crate::verified;
@@ -42,14 +44,14 @@ pub struct Explored {
     /// Names of its arms.
     pub arms: Vec<String>,
     /// What it knows.
-    pub known: Known,
+    pub known: ExplorerKnown,
 }
 
 /// What a search for missing fences found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Fences {
+pub struct SearchedFences {
     /// Where they belong.
-    pub places: Vec<Place>,
+    pub places: Vec<NightPlace>,
     /// The change of the source, as a unified diff; empty where there is none.
     pub patch: String,
     /// What it rests on, or why there is none, in a line.
@@ -60,19 +62,19 @@ pub struct Fences {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdicts {
     /// The kernels.
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<NightKernel>,
     /// What the reader should know, a line each.
     pub notes: Vec<String>,
     /// What is wrong with the kernels.
     #[serde(default)]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<NightFinding>,
 }
 
 /// Flush lengths by memory space and length.
 pub type Lengths = BTreeMap<String, BTreeMap<u64, u64>>;
 
 /// Puts what was found into a night's program. What another version has written, and cannot be read, is left out, and told.
-pub fn take(program: &mut Program, study: &str, facts: &str) {
+pub fn take(program: &mut NightProgram, study: &str, facts: &str) {
     let read = match study {
         VERIFY => serde_json::from_str(facts).map(|verdicts: Verdicts| {
             program.kernels = verdicts.kernels;
@@ -97,7 +99,7 @@ pub fn take(program: &mut Program, study: &str, facts: &str) {
 }
 
 /// Puts what explorations of all shards have come to into a night's program.
-pub fn exploration<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s String, &'s String)>) {
+pub fn exploration<'s>(program: &mut NightProgram, all: impl IntoIterator<Item = (&'s String, &'s String)>) {
     let mut sum: Option<Explored> = None;
     for (study, facts) in all.into_iter().filter(|(study, _)| study.starts_with(EXPLORE)) {
         match serde_json::from_str::<Explored>(facts) {
@@ -143,7 +145,7 @@ pub fn exploration<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s
 }
 
 /// Puts what passing trials of all batches hide into a night's program.
-pub fn hidden<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s String, &'s String)>) {
+pub fn hidden<'s>(program: &mut NightProgram, all: impl IntoIterator<Item = (&'s String, &'s String)>) {
     let mut batches = Vec::new();
     for (study, facts) in all.into_iter().filter(|(study, _)| study.starts_with(HIDES)) {
         match serde_json::from_str(facts) {
@@ -155,7 +157,7 @@ pub fn hidden<'s>(program: &mut Program, all: impl IntoIterator<Item = (&'s Stri
 }
 
 /// Failures get the fences that cure them.
-fn cure(program: &mut Program, fences: &Fences) {
+fn cure(program: &mut NightProgram, fences: &SearchedFences) {
     for finding in &mut program.findings {
         if !Expected::Failure.covers(finding.kind) {
             continue;
@@ -167,8 +169,8 @@ fn cure(program: &mut Program, fences: &Fences) {
 }
 
 /// What a search says.
-pub fn fences(report: &Report, folder: &Path) -> Fences {
-    let place = |missing: &Missing| Place {
+pub fn fences(report: &SearchReport, folder: &Path) -> SearchedFences {
+    let place = |missing: &MissingAfter| NightPlace {
         kernel: missing.kernel.as_deref().map(demangled).unwrap_or_default(),
         ptx_line: Some(missing.ptx_line),
         ..source(&format!("{} missing {}", missing.call, missing.place), missing.source.as_ref(), folder)
@@ -185,13 +187,13 @@ pub fn fences(report: &Report, folder: &Path) -> Fences {
             verified.failures, verified.trials
         ),
     };
-    Fences { places: report.missing.iter().map(place).collect(), patch: report.patch.clone(), note }
+    SearchedFences { places: report.missing.iter().map(place).collect(), patch: report.patch.clone(), note }
 }
 
 /// What verification says of a program's launches. `folder` is the program's, `again` the command that shows it again.
 pub fn verdicts(verified: &Verified, refused: &[String], folder: &Path, again: &str) -> Verdicts {
-    let mut kernels: Vec<Kernel> = Vec::new();
-    let mut all: Vec<Finding> = Vec::new();
+    let mut kernels: Vec<NightKernel> = Vec::new();
+    let mut all: Vec<NightFinding> = Vec::new();
     for row in &verified.rows {
         let findings = &row.findings;
         // Several launches show the same.
@@ -207,10 +209,10 @@ pub fn verdicts(verified: &Verified, refused: &[String], folder: &Path, again: &
         };
         let text = serde_json::to_string_pretty(findings).unwrap_or_default();
         let name = demangled(&findings.kernel);
-        let same = |known: &&mut Kernel| known.name == name && known.verdict == findings.verdict;
+        let same = |known: &&mut NightKernel| known.name == name && known.verdict == findings.verdict;
         match kernels.iter_mut().find(same) {
             Some(known) => known.launches += row.launches,
-            None => kernels.push(Kernel {
+            None => kernels.push(NightKernel {
                 name,
                 verdict: findings.verdict.to_owned(),
                 launches: row.launches,

@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use bugaroo_barriers::findings::{At, Findings, Race};
+use bugaroo_barriers::findings::{CommandPlace, KernelFindings, LineRace};
 use bugaroo_harness::findings::Share;
 use bugaroo_harness::names::demangled;
 use bugaroo_protocol::SourceLine;
 
 use crate::finding::{place_name, source};
-use crate::night::{Finding, Place};
+use crate::night::{NightFinding, NightPlace};
 use crate::plan::expect::Expected;
 
 /// What stands in the findings of a kernel.
@@ -23,9 +23,9 @@ struct Kernel<'a> {
 }
 
 /// The errors of a kernel. `folder` is the program's, `again` the command that shows them again.
-pub fn findings(found: &Findings, folder: &Path, again: &str) -> Vec<Finding> {
+pub fn findings(found: &KernelFindings, folder: &Path, again: &str) -> Vec<NightFinding> {
     let kernel = Kernel { name: demangled(&found.kernel), folder, again };
-    let mut all: Vec<Finding> = found.pairs().filter_map(|races| kernel.race(races)).collect();
+    let mut all: Vec<NightFinding> = found.pairs().filter_map(|races| kernel.race(races)).collect();
     if let Some(deadlock) = &found.deadlock {
         let waits = deadlock.waiting.iter().map(|waits| kernel.at("threads wait here", &waits.at));
         let said = deadlock.waiting.iter().map(|waits| {
@@ -61,17 +61,17 @@ pub fn findings(found: &Findings, folder: &Path, again: &str) -> Vec<Finding> {
 }
 
 /// That a pattern of the plan names no kernel: what it was to show is not shown.
-pub fn no_such_kernel(pattern: &str, kernels: &[String]) -> Finding {
+pub fn no_such_kernel(pattern: &str, kernels: &[String]) -> NightFinding {
     let launched = match kernels {
         [] => "The program launches no kernel.".to_owned(),
         names => format!("The program launches {}.", names.join(", ")),
     };
     let title = format!("no kernel is called like `{pattern}`, which the plan's `verify` names");
-    Finding { message: launched, ..empty(format!("verify no kernel {pattern}"), title) }
+    NightFinding { message: launched, ..empty(format!("verify no kernel {pattern}"), title) }
 }
 
-fn empty(fingerprint: String, title: String) -> Finding {
-    Finding {
+fn empty(fingerprint: String, title: String) -> NightFinding {
+    NightFinding {
         fingerprint,
         kind: Expected::Verify,
         title,
@@ -89,7 +89,7 @@ fn empty(fingerprint: String, title: String) -> Finding {
 
 impl Kernel<'_> {
     /// Races of one pair of lines.
-    fn race(&self, races: &[Race]) -> Option<Finding> {
+    fn race(&self, races: &[LineRace]) -> Option<NightFinding> {
         let race = races.first()?;
         let possible = races.iter().all(|race| race.possible);
         let what = if possible { "possible race" } else { "race" };
@@ -103,7 +103,7 @@ impl Kernel<'_> {
         Some(self.finding(what, &said, places))
     }
 
-    fn finding(&self, what: &str, said: &str, places: Vec<Place>) -> Finding {
+    fn finding(&self, what: &str, said: &str, places: Vec<NightPlace>) -> NightFinding {
         let mut names: Vec<String> = places.iter().map(place_name).filter(|name| !name.is_empty()).collect();
         names.sort();
         names.dedup();
@@ -112,10 +112,10 @@ impl Kernel<'_> {
         let fingerprint = format!("verify {what} {} {}", self.name, names.join(" ")).trim_end().to_owned();
         let places = match places.is_empty() {
             // Whose it is stands in its places.
-            true => vec![Place { kernel: self.name.clone(), ..source("kernel", None, self.folder) }],
+            true => vec![NightPlace { kernel: self.name.clone(), ..source("kernel", None, self.folder) }],
             false => places,
         };
-        Finding {
+        NightFinding {
             message: said.to_owned(),
             places,
             replay: self.again.to_owned(),
@@ -123,12 +123,12 @@ impl Kernel<'_> {
         }
     }
 
-    fn at(&self, role: &str, at: &At) -> Place {
+    fn at(&self, role: &str, at: &CommandPlace) -> NightPlace {
         let line = match (&at.file, at.line) {
             (Some(file), Some(line)) => Some(SourceLine { file: file.clone(), line }),
             _ => None,
         };
-        Place {
+        NightPlace {
             kernel: self.name.clone(),
             ptx_line: Some(at.ptx_line),
             ..source(role, line.as_ref(), self.folder)

@@ -26,13 +26,13 @@ use crate::explore::Explorer;
 use crate::history::resume::RUN;
 use crate::history::rows::CellFacts;
 use crate::history::{Key, ProgramFacts, Store, StoreError};
-use crate::night::{ProgramError, Stage};
-use crate::plan::{Cell, Kind, Plan, Program};
+use crate::night::{NotRun, Stage};
+use crate::plan::{Cell, CellKind, Plan, PlanProgram};
 use crate::shard::Shard;
 use batch::{Known, Making};
 use ready::Ready;
 pub use ready::absent;
-use units::{Turn, Unit};
+use units::{CellTurn, Unit};
 
 /// Time after which a batch is written, about: what a kill costs at most, and what writing costs at least.
 const BATCH: Duration = Duration::from_secs(3);
@@ -159,7 +159,7 @@ pub async fn run(
 }
 
 impl Work<'_> {
-    fn program(&self, at: usize) -> &Program {
+    fn program(&self, at: usize) -> &PlanProgram {
         &self.job.plan.programs[at]
     }
 
@@ -231,7 +231,7 @@ impl Work<'_> {
     }
 
     /// Gives a cell its turn.
-    async fn turn(&mut self, units: &mut [Unit], turn: Turn) -> Result<(), WorkError> {
+    async fn turn(&mut self, units: &mut [Unit], turn: CellTurn) -> Result<(), WorkError> {
         let Unit { program: at, cell: place, done, .. } = units[turn.unit];
         if !self.prepare(at).await? {
             units.iter_mut().filter(|unit| unit.program == at).for_each(|unit| unit.open = false);
@@ -332,7 +332,7 @@ impl Work<'_> {
         let message = error.to_string();
         self.tell.line(&format!("{}: {message}", self.program(at).name));
         let facts = self.facts.entry(at).or_default();
-        facts.error = Some(ProgramError { stage: Stage::Trials, message, expected: None });
+        facts.error = Some(NotRun { stage: Stage::Trials, message, expected: None });
         self.session = None;
         self.tell_facts(at).await
     }
@@ -358,7 +358,7 @@ impl Work<'_> {
         let Job { plan, store, key, shard, .. } = self.job;
         let program = &plan.programs[at];
         let cell = &program.cells[place];
-        if cell.kind == Kind::Explore {
+        if cell.kind == CellKind::Explore {
             return self.explore((at, place), first, count).await;
         }
         let Some(session) = self.session(at, cell.kind) else { return Ok((0, 0, Duration::ZERO)) };
@@ -380,7 +380,7 @@ impl Work<'_> {
         if !store.count(key, &batch).await? {
             return Err(self.taken(at));
         }
-        if cell.kind != Kind::Races {
+        if cell.kind != CellKind::Races {
             self.tell_fork_server(at, used).await?;
         }
         Ok((batch.tally.trials(), batch.tally.failures(), began.elapsed()))
@@ -392,8 +392,8 @@ impl Work<'_> {
     }
 
     /// The session for cells of a kind, made ready where it is not; None: trials of the program cannot be run.
-    fn session(&mut self, at: usize, kind: Kind) -> Option<&Session> {
-        let races = kind == Kind::Races;
+    fn session(&mut self, at: usize, kind: CellKind) -> Option<&Session> {
+        let races = kind == CellKind::Races;
         if self.session.as_ref().is_none_or(|(of, other, _)| (*of, *other) != (at, races)) {
             self.session = None;
             let ready = self.ready.get(&at)?;
@@ -467,7 +467,7 @@ pub fn program_seed(night: u64, program: &str) -> u64 {
 }
 
 /// The error of a program none of whose kernels is what the plan's `kernel` selects: its trials would inject nothing.
-fn no_such_kernel(program: &Program, ready: &Ready) -> Option<ProgramError> {
+fn no_such_kernel(program: &PlanProgram, ready: &Ready) -> Option<NotRun> {
     let loaded = &ready.baseline.kernels;
     let selects = |pattern: &&String| {
         Regex::new(pattern).is_ok_and(|regex| loaded.iter().any(|kernel| regex.is_match(kernel)))
@@ -479,10 +479,10 @@ fn no_such_kernel(program: &Program, ready: &Ready) -> Option<ProgramError> {
         "no kernel that the program loads matches the plan's `kernel = \"{pattern}\"`; it loads {}",
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     );
-    Some(ProgramError { stage: Stage::Start, message, expected: None })
+    Some(NotRun { stage: Stage::Start, message, expected: None })
 }
 
-fn first_words(program: &Program) -> String {
+fn first_words(program: &PlanProgram) -> String {
     let cells = program.cells.len();
     let plural = if cells == 1 { "" } else { "s" };
     format!("{cells} cell{plural}")

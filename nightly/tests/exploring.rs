@@ -7,10 +7,10 @@ use bugaroo_harness::progress::Silent;
 use bugaroo_harness::replay::Replay;
 use bugaroo_harness::{DriverLibrary, FullTrial, Interrupt, RunDir, Session, Settings, Target, Variation};
 use bugaroo_nightly::begin::{Wanted, begin};
-use bugaroo_nightly::explore::{Choice, Explorer, Known, Shown, arms};
+use bugaroo_nightly::explore::{Choice, Explorer, ExplorerKnown, TrialShown, arms};
 use bugaroo_nightly::night::Night;
-use bugaroo_nightly::plan::cells::Grid;
-use bugaroo_nightly::plan::{Kind, Plan};
+use bugaroo_nightly::plan::cells::PlanGrid;
+use bugaroo_nightly::plan::{CellKind, Plan};
 use bugaroo_nightly::runs;
 use bugaroo_nightly::work::{Job, Tell, run};
 
@@ -36,8 +36,8 @@ async fn session(arguments: &[&str], jobs: usize) -> Session {
 }
 
 /// Explores for so many trials: what is known then, and all trials with their choices.
-async fn explore(session: &Session, seed: u64, trials: u64) -> (Known, Vec<(Choice, FullTrial)>) {
-    let mut explorer = Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, None);
+async fn explore(session: &Session, seed: u64, trials: u64) -> (ExplorerKnown, Vec<(Choice, FullTrial)>) {
+    let mut explorer = Explorer::new(arms::all(&PlanGrid::to_explore(), &Variation::default()), seed, None);
     let mut all = Vec::new();
     while explorer.known().trials < trials {
         let choices = explorer.choose(explorer.round());
@@ -48,7 +48,8 @@ async fn explore(session: &Session, seed: u64, trials: u64) -> (Known, Vec<(Choi
             let things: Vec<u32> = full.coverage.iter().copied().collect();
             let meetings: Vec<u32> = full.meetings.iter().copied().collect();
             let (trial, failed) = (full.record.trial, full.record.outcome.is_failure());
-            explorer.take(choice, &Shown { trial, failed, things: &things, meetings: &meetings, more: 0 });
+            explorer
+                .take(choice, &TrialShown { trial, failed, things: &things, meetings: &meetings, more: 0 });
             all.push((choice, full));
         }
     }
@@ -142,7 +143,7 @@ async fn a_night_explores_and_its_failing_trials_replay() {
     let [program] = &night_one.programs[..] else { panic!("{night_one:?}") };
     assert_eq!(program.error, None);
     let [cell] = &program.cells[..] else { panic!("{:?}", program.cells) };
-    assert_eq!((cell.kind, cell.trials), (Kind::Explore, 400));
+    assert_eq!((cell.kind, cell.trials), (CellKind::Explore, 400));
     assert!(cell.failures > 0, "{cell:?}");
     let explored = program.explored.as_ref().expect("it explored");
     assert_eq!((explored.trials, explored.arms.len()), (400, 24));

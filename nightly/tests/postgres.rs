@@ -11,12 +11,12 @@ use std::process::Command;
 use bugaroo_harness::findings::Share;
 use bugaroo_harness::{Outcome, Variation};
 use bugaroo_nightly::history::rows::CellFacts;
-use bugaroo_nightly::history::store::Journal;
+use bugaroo_nightly::history::store::JournalMode;
 use bugaroo_nightly::history::{
     Batch, Example, Key, NightRow, ProgramFacts, Sighting, Store, Tally, TrialRow,
 };
-use bugaroo_nightly::night::{Finding, Night};
-use bugaroo_nightly::plan::Kind;
+use bugaroo_nightly::night::{Night, NightFinding};
+use bugaroo_nightly::plan::CellKind;
 use bugaroo_nightly::plan::expect::Expected;
 use tempfile::TempDir;
 
@@ -92,8 +92,8 @@ fn key(label: &str) -> Key {
     Key { plan: "p".to_owned(), label: label.to_owned() }
 }
 
-fn finding() -> Finding {
-    Finding {
+fn finding() -> NightFinding {
+    NightFinding {
         fingerprint: "wrong-result".to_owned(),
         kind: Expected::WrongResult,
         title: "wrong-result".to_owned(),
@@ -151,7 +151,8 @@ async fn filled(store: &Store) -> Night {
         store.begin(&row).await.unwrap();
         let facts = ProgramFacts { run: vec!["app".to_owned()], ..ProgramFacts::default() };
         store.tell_program(&key(label), 1, "app", &facts).await.unwrap();
-        let cell = CellFacts { place: 0, kind: Kind::Trials, variation: Variation::default(), planned: None };
+        let cell =
+            CellFacts { place: 0, kind: CellKind::Trials, variation: Variation::default(), planned: None };
         store.tell_cells(&key(label), "app", &[("c".to_owned(), cell)]).await.unwrap();
         let mut there = 0;
         for first in batches {
@@ -177,7 +178,7 @@ async fn filled(store: &Store) -> Night {
 #[tokio::test]
 async fn sqlite_and_postgresql_say_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    let sqlite = Store::file(&folder.path().join("a.sqlite"), Journal::WriteAhead).await.unwrap();
+    let sqlite = Store::file(&folder.path().join("a.sqlite"), JournalMode::WriteAhead).await.unwrap();
     let wanted = filled(&sqlite).await;
     let app = &wanted.programs[0];
     assert_eq!(
@@ -189,7 +190,7 @@ async fn sqlite_and_postgresql_say_the_same() {
     assert!(app.findings[0].replay.ends_with(" 3") && wanted.complete && wanted.seed == u64::MAX);
     assert_eq!(app.cells[0].before.len(), 1);
     // The same rows taken over once more change nothing.
-    let other = Store::file(&folder.path().join("b.sqlite"), Journal::Rollback).await.unwrap();
+    let other = Store::file(&folder.path().join("b.sqlite"), JournalMode::Rollback).await.unwrap();
     let copied = filled(&other).await;
     other.take_from(&sqlite, &key("two")).await.unwrap();
     assert_eq!(copied, wanted);

@@ -17,7 +17,7 @@ pub enum Model {
 /// Which space's stores are delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Space {
+pub enum DelayedSpace {
     /// Shared and global.
     Both,
     /// Only shared memory.

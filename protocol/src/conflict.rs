@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::Access;
+use crate::fault::FaultAccess;
 use crate::site::SiteId;
 use crate::waiting::BlockedThread;
 
@@ -41,7 +41,7 @@ pub struct Party {
     /// Its site, where the module's sites are known.
     pub site: Option<SiteId>,
     /// What it does.
-    pub access: Access,
+    pub access: FaultAccess,
     /// Whether it is atomic, volatile, relaxed or stronger.
     pub strong: bool,
 }

@@ -8,7 +8,7 @@ use crate::waiting::BlockedThread;
 /// What a faulting access was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Access {
+pub enum FaultAccess {
     /// Load.
     Load,
     /// Store.
@@ -51,7 +51,7 @@ pub struct Fault {
     /// One line for a person, address and size included.
     pub summary: String,
     /// Load, store or atomic, where it is one.
-    pub access: Option<Access>,
+    pub access: Option<FaultAccess>,
     /// What the thread did, in words.
     #[serde(default)]
     pub what: String,

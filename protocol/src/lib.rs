@@ -24,17 +24,17 @@ mod turns;
 mod variation;
 mod waiting;
 
-pub use choices::{Backend, Model, Scheduler, Space};
+pub use choices::{Backend, DelayedSpace, Model, Scheduler};
 pub use conflict::{Conflict, ConflictKind, Party, Relation};
-pub use fault::{Access, Fault, FaultKind, HostFrame, NearAllocation};
+pub use fault::{Fault, FaultAccess, FaultKind, HostFrame, NearAllocation};
 pub use fork_server::{FileId, ForkServer, FromServer, LONGEST_MESSAGE, ToServer};
 pub use insertion::{Inserted, Insertion, Placed, Position, Side, SourceSpan};
 pub use orders::{MOST_DEVICES, ORDERS_VARIABLE, Orders, OrdersError, VERSION};
 pub use race::{
-    Detector, Forgotten, Known, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST,
+    Detector, Forgotten, KnownThread, Race, RaceClass, RaceKind, RaceMissing, RaceParty, Races, THE_HOST,
 };
 pub use race_settings::{
-    HiraceSettings, LimitSettings, Named, RaceSettings, ScordLayout, ScordSettings, ScordWidths, Span,
+    HiraceSettings, LimitSettings, Named, NumberSpan, RaceSettings, ScordLayout, ScordSettings, ScordWidths,
     WatchSettings,
 };
 pub use recorded::{Hex, NotHex, RecordedLaunch};

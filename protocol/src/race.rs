@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fault::{Access, HostFrame, NearAllocation};
+use crate::fault::{FaultAccess, HostFrame, NearAllocation};
 use crate::race_settings::Named;
 use crate::site::SiteId;
 use crate::waiting::BlockedThread;
@@ -151,7 +151,7 @@ pub const THE_HOST: &str = "the host";
 /// How far the thread in a [`RaceParty::at`] is the one: a detector of constant space has not always kept it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Known {
+pub enum KnownThread {
     /// It is the one.
     #[default]
     Thread,
@@ -163,9 +163,9 @@ pub enum Known {
     Nobody,
 }
 
-impl Known {
+impl KnownThread {
     fn is_thread(&self) -> bool {
-        *self == Known::Thread
+        *self == KnownThread::Thread
     }
 }
 
@@ -193,8 +193,8 @@ pub struct RaceParty {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<BlockedThread>,
     /// How far the thread in `at` is known.
-    #[serde(default, skip_serializing_if = "Known::is_thread")]
-    pub known: Known,
+    #[serde(default, skip_serializing_if = "KnownThread::is_thread")]
+    pub known: KnownThread,
     /// The detector knows that there was such an access, and has not kept it: `at` has no instruction, `access` and `bytes` stand for
     /// nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -206,7 +206,7 @@ pub struct RaceParty {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<SiteId>,
     /// What it does.
-    pub access: Access,
+    pub access: FaultAccess,
     /// Bytes.
     pub bytes: u32,
     /// `weak`, or the scope of a strong one: `cta`, `cluster`, `gpu`, `sys`. Empty where that is not known.

@@ -33,7 +33,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::amount::bytes;
-use crate::choices::Space;
+use crate::choices::DelayedSpace;
 
 /// See the head of this file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,17 +63,17 @@ pub struct WatchSettings {
     /// Kernels, by regular expressions; none: all of them.
     pub kernels: Vec<String>,
     /// Which memory.
-    pub space: Space,
+    pub space: DelayedSpace,
     /// Variables; with none of these and no addresses, all of the memory.
     pub variables: Vec<String>,
     /// Bytes of global memory.
-    pub addresses: Vec<Span>,
+    pub addresses: Vec<NumberSpan>,
     /// Bytes of a block's shared memory.
-    pub shared_addresses: Vec<Span>,
+    pub shared_addresses: Vec<NumberSpan>,
     /// Blocks, by linear index in the grid; none: all of them.
-    pub blocks: Vec<Span>,
+    pub blocks: Vec<NumberSpan>,
     /// Warps, by index in the block; none: all of them.
-    pub warps: Vec<Span>,
+    pub warps: Vec<NumberSpan>,
     /// Of these blocks one in so many.
     #[serde(deserialize_with = "one_in", skip_serializing_if = "Option::is_none")]
     pub one_block_in: Option<u64>,
@@ -83,7 +83,7 @@ impl Default for WatchSettings {
     fn default() -> WatchSettings {
         WatchSettings {
             kernels: Vec::new(),
-            space: Space::Both,
+            space: DelayedSpace::Both,
             variables: Vec::new(),
             addresses: Vec::new(),
             shared_addresses: Vec::new(),
@@ -260,10 +260,10 @@ impl<'de> Deserialize<'de> for ScordLayout {
 
 /// Numbers in a row: `16` or `16..32`, which ends before 32; decimal or, with `0x`, hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span(pub Range<u64>);
+pub struct NumberSpan(pub Range<u64>);
 
-impl Span {
-    fn read(text: &str) -> Option<Span> {
+impl NumberSpan {
+    fn read(text: &str) -> Option<NumberSpan> {
         let number = |text: &str| {
             let text = text.trim();
             match text.strip_prefix("0x") {
@@ -281,21 +281,21 @@ impl Span {
                 one..one.checked_add(1)?
             }
         };
-        (!range.is_empty()).then_some(Span(range))
+        (!range.is_empty()).then_some(NumberSpan(range))
     }
 }
 
-impl Serialize for Span {
+impl Serialize for NumberSpan {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(&format_args!("{}..{}", self.0.start, self.0.end))
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
+impl<'de> Deserialize<'de> for NumberSpan {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<NumberSpan, D::Error> {
         let text = String::deserialize(from)?;
         let wanted = "a number or two with .. between them is wanted, the first one less than the second";
-        Span::read(&text).ok_or_else(|| D::Error::custom(format!("'{text}': {wanted}")))
+        NumberSpan::read(&text).ok_or_else(|| D::Error::custom(format!("'{text}': {wanted}")))
     }
 }
 

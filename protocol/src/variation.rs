@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choices::{Model, Scheduler, Space};
+use crate::choices::{DelayedSpace, Model, Scheduler};
 use crate::insertion::Insertion;
 use crate::race::Detector;
 use crate::race_settings::RaceSettings;
@@ -32,7 +32,7 @@ pub struct Variation {
     /// Entries of each per-thread store buffer, at least 1.
     pub buffer: u32,
     /// Which space's stores are delayed.
-    pub space: Space,
+    pub space: DelayedSpace,
     /// Who runs next on the virtual GPU.
     #[serde(default)]
     pub scheduler: Scheduler,
@@ -121,7 +121,7 @@ impl Default for Variation {
             pr: pr(),
             model_memory: model_memory(),
             buffer: 256,
-            space: Space::Both,
+            space: DelayedSpace::Both,
             scheduler: Scheduler::Random,
             pct_depth: pct_depth(),
             by_turns: false,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use bugaroo_protocol::{
-    Backend, Detector, FromServer, Inserted, Insertion, LaunchEnd, MemoryPiece, Message, Model, Orders,
-    OrdersError, Position, RaceSettings, Scheduler, ScordLayout, ScordWidths, Side, SiteId, SourceSpan,
-    Space, Span, ToServer, VERSION, Variation,
+    Backend, DelayedSpace, Detector, FromServer, Inserted, Insertion, LaunchEnd, MemoryPiece, Message, Model,
+    NumberSpan, Orders, OrdersError, Position, RaceSettings, Scheduler, ScordLayout, ScordWidths, Side,
+    SiteId, SourceSpan, ToServer, VERSION, Variation,
 };
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn race_settings(seed: u64) -> RaceSettings {
     if bit(3) {
         settings.watch.kernels = vec![format!("^k{seed}\"")];
         settings.watch.variables = vec!["a::b".to_owned()];
-        settings.watch.addresses = vec![Span(seed / 2..seed / 2 + 1)];
+        settings.watch.addresses = vec![NumberSpan(seed / 2..seed / 2 + 1)];
         settings.watch.one_block_in = Some(1 + seed / 2);
     }
     if bit(4) {
@@ -56,7 +56,7 @@ fn orders() -> impl Strategy<Value = Orders> {
         Just(Some(Model::StoreBuffer)),
         Just(Some(Model::Ptx))
     ];
-    let space = prop_oneof![Just(Space::Both), Just(Space::Shared), Just(Space::Global)];
+    let space = prop_oneof![Just(DelayedSpace::Both), Just(DelayedSpace::Shared), Just(DelayedSpace::Global)];
     let sites = || prop::collection::btree_set(site(), 0..5);
     (
         (any::<u64>(), model, 0.0f64..=1.0, 1u32.., space, proptest::option::of(".*")),

@@ -261,12 +261,12 @@ pub struct Instruction {
     /// Line in the PTX text, from 1.
     pub line: u32,
     /// Where it comes from: innermost first, then the call sites it was inlined at. Empty without `.loc`.
-    pub source: Vec<SourceLine>,
+    pub source: Vec<LocLine>,
 }
 
 /// A CUDA source position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceLine {
+pub struct LocLine {
     /// Index of the `.file` directive; resolve with [`Module::files`].
     pub file: u32,
     /// Line, from 1.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::ast::{Loc, SourceLine};
+use crate::ast::{Loc, LocLine};
 
 /// Longer chains of inlining are cut: recursion that was inlined names its own position.
 const LONGEST_CHAIN: usize = 32;
@@ -18,36 +18,36 @@ const LONGEST_CHAIN: usize = 32;
 #[derive(Default)]
 pub(crate) struct SourceLines {
     /// The chain of the latest `.loc` at a position (file, line, column).
-    seen: FxHashMap<(u32, u32, u32), Rc<[SourceLine]>>,
-    current: Option<Rc<[SourceLine]>>,
+    seen: FxHashMap<(u32, u32, u32), Rc<[LocLine]>>,
+    current: Option<Rc<[LocLine]>>,
 }
 
 impl SourceLines {
     /// Takes in the next `.loc`.
     pub(crate) fn enter(&mut self, loc: &Loc) {
         let position = (loc.file, loc.line, loc.column);
-        let callers: Rc<[SourceLine]> = match loc.inlined_at {
+        let callers: Rc<[LocLine]> = match loc.inlined_at {
             None => Rc::new([]),
             Some(at) => match self.seen.get(&at) {
                 Some(chain) => Rc::clone(chain),
                 None => line(at).into_iter().collect(),
             },
         };
-        let chain: Rc<[SourceLine]> =
+        let chain: Rc<[LocLine]> =
             line(position).into_iter().chain(callers.iter().cloned()).take(LONGEST_CHAIN).collect();
         self.seen.insert(position, Rc::clone(&chain));
         self.current = Some(chain);
     }
 
     /// The chain that holds now: innermost first, empty before the first `.loc`.
-    pub(crate) fn here(&self) -> Vec<SourceLine> {
-        self.current.as_deref().map(<[SourceLine]>::to_vec).unwrap_or_default()
+    pub(crate) fn here(&self) -> Vec<LocLine> {
+        self.current.as_deref().map(<[LocLine]>::to_vec).unwrap_or_default()
     }
 }
 
 /// A position as a source line; line 0 is the compiler's word for "none".
-fn line((file, line, column): (u32, u32, u32)) -> Option<SourceLine> {
-    (line != 0).then_some(SourceLine { file, line, column })
+fn line((file, line, column): (u32, u32, u32)) -> Option<LocLine> {
+    (line != 0).then_some(LocLine { file, line, column })
 }
 
 #[cfg(test)]

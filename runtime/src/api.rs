@@ -25,8 +25,8 @@ pub fn per_thread(stream: CUstream) -> CUstream {
 macro_rules! api {
     (@items [$($name:ident)*]) => {
         /// The functions written down here, by name.
-        pub static FUNCTIONS: &[(&str, bugaroo_cuda_abi::Function)] =
-            &[$((stringify!($name), bugaroo_cuda_abi::Function($name as *const std::ffi::c_void))),*];
+        pub static FUNCTIONS: &[(&str, bugaroo_cuda_abi::FunctionAddress)] =
+            &[$((stringify!($name), bugaroo_cuda_abi::FunctionAddress($name as *const std::ffi::c_void))),*];
     };
     (@items [$($known:ident)*] $(#[$about:meta])* $guard:ident $name:ident($($argument:ident: $type:ty),* $(,)?)
         $body:block $($rest:tt)*) => {

@@ -3,12 +3,12 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
-use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUdevice, Function};
+use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUdevice, FunctionAddress};
 
 use crate::api::api;
 use crate::device::handle;
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::types::{ChannelFormat, Extent, Handle, not_null, write};
 
 driver! {
@@ -41,7 +41,7 @@ const FORMATS: [(c_uint, c_int, c_int); 8] = [
 ///
 /// # Errors
 /// What the driver says of the handle.
-pub(crate) fn descriptor(array: Handle) -> Outcome<CUDA_ARRAY3D_DESCRIPTOR> {
+pub(crate) fn descriptor(array: Handle) -> RuntimeResult<CUDA_ARRAY3D_DESCRIPTOR> {
     let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
     // SAFETY: a place for the answer.
     unsafe { cuArray3DGetDescriptor_v2(&raw mut descriptor, array) }?;
@@ -49,16 +49,16 @@ pub(crate) fn descriptor(array: Handle) -> Outcome<CUDA_ARRAY3D_DESCRIPTOR> {
 }
 
 /// The format that a descriptor names.
-fn format(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<(c_int, c_int)> {
+fn format(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> RuntimeResult<(c_int, c_int)> {
     let found = FORMATS.iter().find(|(number, ..)| *number == descriptor.format);
-    found.map(|(_, bits, kind)| (*bits, *kind)).ok_or(Error::INVALID_CHANNEL_DESCRIPTOR)
+    found.map(|(_, bits, kind)| (*bits, *kind)).ok_or(RuntimeError::INVALID_CHANNEL_DESCRIPTOR)
 }
 
 /// Bytes of an element: all its channels.
 ///
 /// # Errors
 /// `cudaErrorInvalidChannelDescriptor` for a format that this API has no name for.
-pub fn element_size(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<usize> {
+pub fn element_size(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> RuntimeResult<usize> {
     let (bits, _) = format(descriptor)?;
     // Bits are 8, 16 or 32.
     Ok(bits.unsigned_abs() as usize / 8 * descriptor.channels as usize)
@@ -68,7 +68,7 @@ pub fn element_size(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<usize> {
 ///
 /// # Errors
 /// `cudaErrorInvalidChannelDescriptor` for any others.
-pub(crate) fn format_number(channels: &ChannelFormat) -> Outcome<(c_uint, c_uint)> {
+pub(crate) fn format_number(channels: &ChannelFormat) -> RuntimeResult<(c_uint, c_uint)> {
     let ChannelFormat { bits, kind } = *channels;
     let count = bits.iter().take_while(|bits| **bits != 0).count();
     let uniform = bits.iter().enumerate().all(|(index, of)| *of == if index < count { bits[0] } else { 0 });
@@ -76,7 +76,7 @@ pub(crate) fn format_number(channels: &ChannelFormat) -> Outcome<(c_uint, c_uint
     match found {
         // 1, 2 or 4
         Some((format, ..)) if uniform && matches!(count, 1 | 2 | 4) => Ok((*format, count as c_uint)),
-        _ => Err(Error::INVALID_CHANNEL_DESCRIPTOR),
+        _ => Err(RuntimeError::INVALID_CHANNEL_DESCRIPTOR),
     }
 }
 
@@ -84,9 +84,9 @@ pub(crate) fn format_number(channels: &ChannelFormat) -> Outcome<(c_uint, c_uint
 ///
 /// # Errors
 /// `cudaErrorInvalidChannelDescriptor` for a format that this API has no name for.
-pub(crate) fn from_format_number(number: c_uint, count: c_uint) -> Outcome<ChannelFormat> {
+pub(crate) fn from_format_number(number: c_uint, count: c_uint) -> RuntimeResult<ChannelFormat> {
     let found = FORMATS.iter().find(|(of, ..)| *of == number);
-    let (_, bits, kind) = found.ok_or(Error::INVALID_CHANNEL_DESCRIPTOR)?;
+    let (_, bits, kind) = found.ok_or(RuntimeError::INVALID_CHANNEL_DESCRIPTOR)?;
     let count = count as usize;
     Ok(ChannelFormat {
         bits: std::array::from_fn(|index| if index < count { *bits } else { 0 }),
@@ -102,7 +102,7 @@ unsafe fn wanted(
     channels: *const ChannelFormat,
     extent: Extent,
     flags: c_uint,
-) -> Outcome<CUDA_ARRAY3D_DESCRIPTOR> {
+) -> RuntimeResult<CUDA_ARRAY3D_DESCRIPTOR> {
     not_null(channels)?;
     // SAFETY: not null, and the caller's promise.
     let (format, channels) = format_number(unsafe { &*channels })?;
@@ -119,7 +119,7 @@ unsafe fn create(
     channels: *const ChannelFormat,
     extent: Extent,
     flags: c_uint,
-) -> Outcome {
+) -> RuntimeResult {
     not_null(place)?;
     // SAFETY: the caller's promise.
     unsafe {
@@ -131,7 +131,7 @@ unsafe fn create(
 }
 
 /// The description of an array's channels.
-fn channels(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Outcome<ChannelFormat> {
+fn channels(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> RuntimeResult<ChannelFormat> {
     from_format_number(descriptor.format, descriptor.channels)
 }
 
@@ -147,8 +147,8 @@ pub extern "C" fn cudaCreateChannelDesc(
 }
 
 /// What is no [`api!`] item, since it gives no error.
-pub static PLAIN: &[(&str, Function)] =
-    &[("cudaCreateChannelDesc", Function(cudaCreateChannelDesc as *const c_void))];
+pub static PLAIN: &[(&str, FunctionAddress)] =
+    &[("cudaCreateChannelDesc", FunctionAddress(cudaCreateChannelDesc as *const c_void))];
 
 api! {
     with_device cudaMallocArray(

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::CUstream;
 
 use crate::entry::anytime;
-use crate::error::Error;
+use crate::error::RuntimeError;
 use crate::types::Dim3;
 
 /// One configuration.
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     stream: *mut CUstream,
 ) -> c_int {
     anytime("__cudaPopCallConfiguration", || {
-        let last = PUSHED.with_borrow_mut(Vec::pop).ok_or(Error::MISSING_CONFIGURATION)?;
+        let last = PUSHED.with_borrow_mut(Vec::pop).ok_or(RuntimeError::MISSING_CONFIGURATION)?;
         // SAFETY: the caller's promise, for all four.
         unsafe {
             *grid = last.grid;

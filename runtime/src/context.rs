@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use bugaroo_cuda_abi::CUcontext;
 
 use crate::driver::{cuCtxGetCurrent, cuCtxSetCurrent, cuDeviceGet, cuDevicePrimaryCtxRetain, cuInit};
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 
 thread_local! {
     static DEVICE: Cell<c_int> = const { Cell::new(0) };
@@ -30,7 +30,7 @@ pub fn device() -> c_int {
 ///
 /// # Errors
 /// When there is none, or it has no device.
-pub fn initialise() -> Outcome {
+pub fn initialise() -> RuntimeResult {
     // SAFETY: no pointers.
     unsafe { cuInit(0) }
 }
@@ -39,7 +39,7 @@ pub fn initialise() -> Outcome {
 ///
 /// # Errors
 /// `cudaErrorInvalidDevice` when there is no such device.
-pub fn choose(device: c_int) -> Outcome {
+pub fn choose(device: c_int) -> RuntimeResult {
     initialise()?;
     let context = primary(device)?;
     // SAFETY: a context that was retained.
@@ -52,7 +52,7 @@ pub fn choose(device: c_int) -> Outcome {
 ///
 /// # Errors
 /// When the driver cannot be initialised.
-pub fn ready() -> Outcome {
+pub fn ready() -> RuntimeResult {
     initialise()?;
     let mut current = null_mut();
     // SAFETY: a place for the answer.
@@ -68,7 +68,7 @@ pub fn ready() -> Outcome {
 ///
 /// # Errors
 /// `cudaErrorInvalidDevice` when there is no such device.
-pub fn primary(device: c_int) -> Outcome<CUcontext> {
+pub fn primary(device: c_int) -> RuntimeResult<CUcontext> {
     let mut known = PRIMARY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some((_, context)) = known.iter().find(|(of, _)| *of == device) {
         return Ok(*context as CUcontext);
@@ -76,7 +76,7 @@ pub fn primary(device: c_int) -> Outcome<CUcontext> {
     let (mut handle, mut context) = (0, null_mut());
     // SAFETY: places for the answers.
     unsafe {
-        cuDeviceGet(&raw mut handle, device).map_err(|_| Error::INVALID_DEVICE)?;
+        cuDeviceGet(&raw mut handle, device).map_err(|_| RuntimeError::INVALID_DEVICE)?;
         cuDevicePrimaryCtxRetain(&raw mut context, handle)?;
     }
     known.push((device, context as usize));

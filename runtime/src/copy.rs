@@ -12,7 +12,7 @@ use crate::api::{LEGACY, api};
 use crate::context;
 use crate::device::handle;
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::pointer::check_direction;
 use crate::registration::variable;
 use crate::stream::cuStreamSynchronize;
@@ -41,7 +41,7 @@ pub enum When {
 ///
 /// # Errors
 /// What the work met.
-pub(crate) fn settle(when: When, stream: CUstream) -> Outcome {
+pub(crate) fn settle(when: When, stream: CUstream) -> RuntimeResult {
     match when {
         // SAFETY: no pointers but the stream, which the caller has used.
         When::Done => unsafe { cuStreamSynchronize(stream) },
@@ -60,9 +60,13 @@ unsafe fn range(
     direction: c_int,
     stream: CUstream,
     when: When,
-) -> Outcome {
+) -> RuntimeResult {
     if bytes == 0 {
-        return if (0..=4).contains(&direction) { Ok(()) } else { Err(Error::INVALID_MEMCPY_DIRECTION) };
+        return if (0..=4).contains(&direction) {
+            Ok(())
+        } else {
+            Err(RuntimeError::INVALID_MEMCPY_DIRECTION)
+        };
     }
     check_direction(Some(to), Some(from), direction)?;
     let (to, from) = (to as CUdeviceptr, from as CUdeviceptr);
@@ -90,15 +94,15 @@ unsafe fn rows(
     direction: c_int,
     stream: CUstream,
     when: When,
-) -> Outcome {
+) -> RuntimeResult {
     if !(0..=4).contains(&direction) {
-        return Err(Error::INVALID_MEMCPY_DIRECTION);
+        return Err(RuntimeError::INVALID_MEMCPY_DIRECTION);
     }
     if width == 0 || height == 0 {
         return Ok(());
     }
     if to_pitch < width || from_pitch < width {
-        return Err(Error::INVALID_PITCH_VALUE);
+        return Err(RuntimeError::INVALID_PITCH_VALUE);
     }
     check_direction(Some(to), Some(from), direction)?;
     let copy = CUDA_MEMCPY2D {
@@ -133,30 +137,30 @@ unsafe fn rows(
 ///
 /// # Errors
 /// `cudaErrorInvalidSymbol` for what is no variable, `cudaErrorInvalidValue` for bytes beyond its end.
-pub fn symbol(symbol: *const c_void, bytes: usize, offset: usize) -> Outcome<*mut c_void> {
+pub fn symbol(symbol: *const c_void, bytes: usize, offset: usize) -> RuntimeResult<*mut c_void> {
     let (address, size) = variable(symbol)?;
-    let end = offset.checked_add(bytes).ok_or(Error::INVALID_VALUE)?;
+    let end = offset.checked_add(bytes).ok_or(RuntimeError::INVALID_VALUE)?;
     if end > size {
-        return Err(Error::INVALID_VALUE);
+        return Err(RuntimeError::INVALID_VALUE);
     }
     Ok((address + offset as u64) as *mut c_void)
 }
 
 /// Refuses a direction in which no variable can be written; the other side is then known to fit.
-fn to_symbol(direction: c_int) -> Outcome {
-    if matches!(direction, 1 | 3 | 4) { Ok(()) } else { Err(Error::INVALID_MEMCPY_DIRECTION) }
+fn to_symbol(direction: c_int) -> RuntimeResult {
+    if matches!(direction, 1 | 3 | 4) { Ok(()) } else { Err(RuntimeError::INVALID_MEMCPY_DIRECTION) }
 }
 
 /// Refuses a direction in which no variable can be read.
-fn from_symbol(direction: c_int) -> Outcome {
-    if matches!(direction, 2..=4) { Ok(()) } else { Err(Error::INVALID_MEMCPY_DIRECTION) }
+fn from_symbol(direction: c_int) -> RuntimeResult {
+    if matches!(direction, 2..=4) { Ok(()) } else { Err(RuntimeError::INVALID_MEMCPY_DIRECTION) }
 }
 
 /// The primary context of a device that a peer copy names.
 ///
 /// # Errors
 /// `cudaErrorInvalidDevice`
-pub fn context_of(device: c_int) -> Outcome<CUcontext> {
+pub fn context_of(device: c_int) -> RuntimeResult<CUcontext> {
     handle(device)?;
     context::primary(device)
 }
@@ -244,7 +248,7 @@ api! {
 ///
 /// # Safety
 /// `failed` is null or points to a place for a number.
-unsafe fn none_in_particular(outcome: Outcome, failed: *mut usize) -> Outcome {
+unsafe fn none_in_particular(outcome: RuntimeResult, failed: *mut usize) -> RuntimeResult {
     if outcome.is_err() && !failed.is_null() {
         // SAFETY: not null, and the caller's promise.
         unsafe { failed.write(usize::MAX) };

@@ -15,7 +15,7 @@ use crate::api::{LEGACY, api};
 use crate::array::{descriptor, element_size};
 use crate::copy::{When, context_of, settle};
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::pointer::check_direction;
 use crate::types::{Extent, Handle, Memcpy3D, Memcpy3DPeer, PitchedPtr, Pos, not_null};
 
@@ -49,11 +49,11 @@ fn at_pointer(pointer: *mut c_void, pitch: usize, height: usize) -> Operand3D {
 }
 
 /// One side as the program describes it: an array or a pointer, and not both.
-fn side(array: Handle, pointer: PitchedPtr, pos: Pos) -> Outcome<Operand3D> {
+fn side(array: Handle, pointer: PitchedPtr, pos: Pos) -> RuntimeResult<Operand3D> {
     match (array.is_null(), pointer.ptr.is_null()) {
         (false, true) => {
             let element = element_size(&descriptor(array)?)?;
-            let x = pos.x.checked_mul(element).ok_or(Error::INVALID_VALUE)?;
+            let x = pos.x.checked_mul(element).ok_or(RuntimeError::INVALID_VALUE)?;
             Ok(in_array(array, (x, pos.y, pos.z)))
         }
         (true, false) => Ok(Operand3D {
@@ -62,31 +62,31 @@ fn side(array: Handle, pointer: PitchedPtr, pos: Pos) -> Outcome<Operand3D> {
             z: pos.z,
             ..at_pointer(pointer.ptr, pointer.pitch, pointer.ysize)
         }),
-        _ => Err(Error::INVALID_VALUE),
+        _ => Err(RuntimeError::INVALID_VALUE),
     }
 }
 
 /// The box in the driver's form. An extent of elements becomes one of bytes.
-fn driver_form(src: Operand3D, dst: Operand3D, extent: Extent) -> Outcome<CUDA_MEMCPY3D> {
-    let element = |side: &Operand3D| -> Outcome<Option<usize>> {
+fn driver_form(src: Operand3D, dst: Operand3D, extent: Extent) -> RuntimeResult<CUDA_MEMCPY3D> {
+    let element = |side: &Operand3D| -> RuntimeResult<Option<usize>> {
         if side.array.is_null() { Ok(None) } else { element_size(&descriptor(side.array)?).map(Some) }
     };
     let element = match (element(&src)?, element(&dst)?) {
-        (Some(one), Some(other)) if one != other => return Err(Error::INVALID_VALUE),
+        (Some(one), Some(other)) if one != other => return Err(RuntimeError::INVALID_VALUE),
         (Some(element), _) | (None, Some(element)) => element,
         (None, None) => 1,
     };
-    let width_in_bytes = extent.width.checked_mul(element).ok_or(Error::INVALID_VALUE)?;
+    let width_in_bytes = extent.width.checked_mul(element).ok_or(RuntimeError::INVALID_VALUE)?;
     Ok(CUDA_MEMCPY3D { src, dst, width_in_bytes, height: extent.height, depth: extent.depth })
 }
 
 /// Refuses pointers on the wrong side; arrays are the device's.
-fn check(copy: &CUDA_MEMCPY3D, direction: c_int) -> Outcome {
+fn check(copy: &CUDA_MEMCPY3D, direction: c_int) -> RuntimeResult {
     let pointer =
         |side: &Operand3D| (side.memory_type != CU_MEMORYTYPE_ARRAY).then_some(side.device as *const c_void);
     for (array, host) in [(copy.dst.array, [0, 2]), (copy.src.array, [0, 1])] {
         if !array.is_null() && host.contains(&direction) {
-            return Err(Error::INVALID_VALUE);
+            return Err(RuntimeError::INVALID_VALUE);
         }
     }
     check_direction(pointer(&copy.dst), pointer(&copy.src), direction)
@@ -99,7 +99,7 @@ fn check(copy: &CUDA_MEMCPY3D, direction: c_int) -> Outcome {
 ///
 /// # Safety
 /// `copy` is null or points to a description.
-pub unsafe fn described(copy: *const Memcpy3D) -> Outcome<CUDA_MEMCPY3D> {
+pub unsafe fn described(copy: *const Memcpy3D) -> RuntimeResult<CUDA_MEMCPY3D> {
     not_null(copy)?;
     // SAFETY: not null, and the caller's promise.
     let copy = unsafe { &*copy };
@@ -114,7 +114,12 @@ pub unsafe fn described(copy: *const Memcpy3D) -> Outcome<CUDA_MEMCPY3D> {
 ///
 /// # Errors
 /// As [`described`].
-pub fn flat(to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int) -> Outcome<CUDA_MEMCPY3D> {
+pub fn flat(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    direction: c_int,
+) -> RuntimeResult<CUDA_MEMCPY3D> {
     check_direction(Some(to), Some(from), direction)?;
     let (src, dst) = (at_pointer(from.cast_mut(), bytes, 1), at_pointer(to, bytes, 1));
     Ok(CUDA_MEMCPY3D { src, dst, width_in_bytes: bytes, height: 1, depth: 1 })
@@ -124,7 +129,7 @@ pub fn flat(to: *mut c_void, from: *const c_void, bytes: usize, direction: c_int
 ///
 /// # Safety
 /// Host pointers point to what is copied.
-unsafe fn run(copy: &CUDA_MEMCPY3D, stream: CUstream, when: When) -> Outcome {
+unsafe fn run(copy: &CUDA_MEMCPY3D, stream: CUstream, when: When) -> RuntimeResult {
     if copy.width_in_bytes == 0 || copy.height == 0 || copy.depth == 0 {
         return Ok(());
     }
@@ -148,17 +153,17 @@ unsafe fn rectangle(
     direction: c_int,
     stream: CUstream,
     when: When,
-) -> Outcome {
+) -> RuntimeResult {
     let copy = CUDA_MEMCPY3D { src, dst, width_in_bytes, height, depth: 1 };
     if !(0..=4).contains(&direction) {
-        return Err(Error::INVALID_MEMCPY_DIRECTION);
+        return Err(RuntimeError::INVALID_MEMCPY_DIRECTION);
     }
     if width_in_bytes == 0 || height == 0 {
         return Ok(());
     }
     let narrow = |side: &Operand3D| side.memory_type != CU_MEMORYTYPE_ARRAY && side.pitch < width_in_bytes;
     if narrow(&dst) || narrow(&src) {
-        return Err(Error::INVALID_PITCH_VALUE);
+        return Err(RuntimeError::INVALID_PITCH_VALUE);
     }
     check(&copy, direction)?;
     // SAFETY: the caller's promise.
@@ -173,12 +178,12 @@ struct Cursor {
 }
 
 impl Cursor {
-    fn in_array(array: Handle, x: usize, y: usize) -> Outcome<Cursor> {
+    fn in_array(array: Handle, x: usize, y: usize) -> RuntimeResult<Cursor> {
         not_null(array)?;
         let shape = descriptor(array)?;
         let row = shape.width * element_size(&shape)?;
         if x >= row {
-            return Err(Error::INVALID_VALUE);
+            return Err(RuntimeError::INVALID_VALUE);
         }
         Ok(Cursor { side: in_array(array, (x, y, 0)), row })
     }
@@ -215,7 +220,7 @@ unsafe fn bytes(
     direction: c_int,
     stream: CUstream,
     when: When,
-) -> Outcome {
+) -> RuntimeResult {
     while count > 0 {
         let now = count.min(dst.left_in_row()).min(src.left_in_row());
         let row = |side| Operand3D { pitch: now, ..side };
@@ -232,7 +237,7 @@ unsafe fn bytes(
 ///
 /// # Safety
 /// `copy` is null or points to a description.
-unsafe fn described_peer(copy: *const Memcpy3DPeer) -> Outcome<CUDA_MEMCPY3D> {
+unsafe fn described_peer(copy: *const Memcpy3DPeer) -> RuntimeResult<CUDA_MEMCPY3D> {
     not_null(copy)?;
     // SAFETY: not null, and the caller's promise.
     let copy = unsafe { &*copy };

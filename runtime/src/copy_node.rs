@@ -10,7 +10,7 @@ use crate::array::{descriptor, element_size};
 use crate::copy::symbol;
 use crate::copy3d::{described, flat};
 use crate::driver::driver;
-use crate::error::Outcome;
+use crate::error::RuntimeResult;
 use crate::node::current;
 use crate::types::{Extent, Handle, Memcpy3D, PitchedPtr, Pos, write};
 
@@ -22,9 +22,9 @@ driver! {
 }
 
 /// A copy node as the program knows it. The direction is told by the addresses, as far as it ever matters.
-fn copy_of(copy: &CUDA_MEMCPY3D) -> Outcome<Memcpy3D> {
+fn copy_of(copy: &CUDA_MEMCPY3D) -> RuntimeResult<Memcpy3D> {
     let mut element = 1;
-    let mut side = |side: &Operand3D| -> Outcome<(Handle, Pos, PitchedPtr)> {
+    let mut side = |side: &Operand3D| -> RuntimeResult<(Handle, Pos, PitchedPtr)> {
         let pos = Pos { x: side.x_in_bytes, y: side.y, z: side.z };
         if side.memory_type != CU_MEMORYTYPE_ARRAY {
             // `CU_MEMORYTYPE_HOST`
@@ -52,7 +52,7 @@ unsafe fn add(
     graph: Handle,
     (after, count): (*const Handle, usize),
     copy: CUDA_MEMCPY3D,
-) -> Outcome {
+) -> RuntimeResult {
     // SAFETY: the caller's promise.
     unsafe { cuGraphAddMemcpyNode(place, graph, after, count, &raw const copy, current()?) }
 }
@@ -61,7 +61,7 @@ unsafe fn add(
 ///
 /// # Safety
 /// As for `cuGraphMemcpyNodeSetParams`.
-unsafe fn set(exec: Option<Handle>, node: Handle, copy: CUDA_MEMCPY3D) -> Outcome {
+unsafe fn set(exec: Option<Handle>, node: Handle, copy: CUDA_MEMCPY3D) -> RuntimeResult {
     // SAFETY: the caller's promise.
     unsafe {
         match exec {

@@ -9,7 +9,7 @@ use bugaroo_cuda_abi::{CUcontext, CUdevice};
 use crate::api::api;
 use crate::context::{self, device, initialise};
 use crate::driver::{cuCtxGetCurrent, cuCtxSetCurrent, cuDeviceGet, cuDeviceGetCount, driver};
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::registration;
 use crate::types::{not_null, write};
 
@@ -49,26 +49,26 @@ const INIT_FLAGS_ARE_VALID: c_uint = 1;
 ///
 /// # Errors
 /// `cudaErrorInvalidDevice`
-pub fn handle(ordinal: c_int) -> Outcome<CUdevice> {
+pub fn handle(ordinal: c_int) -> RuntimeResult<CUdevice> {
     initialise()?;
     let mut handle = 0;
     // SAFETY: a place for the answer.
-    unsafe { cuDeviceGet(&raw mut handle, ordinal) }.map_err(|_| Error::INVALID_DEVICE)?;
+    unsafe { cuDeviceGet(&raw mut handle, ordinal) }.map_err(|_| RuntimeError::INVALID_DEVICE)?;
     Ok(handle)
 }
 
 /// How many devices there are.
-fn count() -> Outcome<c_int> {
+fn count() -> RuntimeResult<c_int> {
     initialise()?;
     let mut count = 0;
     // SAFETY: a place for the answer.
     unsafe { cuDeviceGetCount(&raw mut count) }?;
-    if count == 0 { Err(Error::NO_DEVICE) } else { Ok(count) }
+    if count == 0 { Err(RuntimeError::NO_DEVICE) } else { Ok(count) }
 }
 
 /// The device of the current context, which a program may have made by the Driver API; the thread's
 /// chosen one when there is none.
-pub fn current_device() -> Outcome<c_int> {
+pub fn current_device() -> RuntimeResult<c_int> {
     initialise()?;
     let (mut context, mut found) = (null_mut(), 0);
     // SAFETY: places for the answers.
@@ -83,7 +83,7 @@ pub fn current_device() -> Outcome<c_int> {
 }
 
 /// Destroys what the device's primary context owns. The next call makes a new one.
-fn reset() -> Outcome {
+fn reset() -> RuntimeResult {
     let ordinal = current_device()?;
     let handle = handle(ordinal)?;
     // SAFETY: no pointers; no current context is one of the driver's answers.
@@ -96,9 +96,9 @@ fn reset() -> Outcome {
 }
 
 /// The primary context of another device than the current one.
-fn peer(ordinal: c_int) -> Outcome<CUcontext> {
+fn peer(ordinal: c_int) -> RuntimeResult<CUcontext> {
     handle(ordinal)?;
-    if ordinal == current_device()? { Err(Error::INVALID_DEVICE) } else { context::primary(ordinal) }
+    if ordinal == current_device()? { Err(RuntimeError::INVALID_DEVICE) } else { context::primary(ordinal) }
 }
 
 api! {
@@ -115,7 +115,7 @@ api! {
         match flags {
             0 => {}
             INIT_FLAGS_ARE_VALID => cuDevicePrimaryCtxSetFlags_v2(handle, device_flags & FLAGS_MASK)?,
-            _ => return Err(Error::INVALID_VALUE),
+            _ => return Err(RuntimeError::INVALID_VALUE),
         }
         context::primary(ordinal).map(|_| ())
     }
@@ -127,7 +127,7 @@ api! {
     }
     /// The devices are tried in the order given, and the first always works.
     anytime cudaSetValidDevices(devices: *mut c_int, length: c_int) {
-        let length = usize::try_from(length).map_err(|_| Error::INVALID_VALUE)?;
+        let length = usize::try_from(length).map_err(|_| RuntimeError::INVALID_VALUE)?;
         if length > 0 {
             not_null(devices)?;
         }
@@ -138,7 +138,7 @@ api! {
     }
     anytime cudaSetDeviceFlags(flags: c_uint) {
         if flags & !FLAGS_MASK != 0 {
-            return Err(Error::INVALID_VALUE);
+            return Err(RuntimeError::INVALID_VALUE);
         }
         cuDevicePrimaryCtxSetFlags_v2(handle(current_device()?)?, flags)
     }

@@ -2,15 +2,15 @@
 
 use std::ffi::{c_int, c_uint};
 
-use bugaroo_cuda_abi::{CUcontext, CUdevice, Failure, functions_of_driver};
+use bugaroo_cuda_abi::{CUcontext, CUdevice, CallFailure, functions_of_driver};
 
-use crate::error::Error;
+use crate::error::RuntimeError;
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Error {
+impl From<CallFailure> for RuntimeError {
+    fn from(failure: CallFailure) -> RuntimeError {
         match failure {
-            Failure::Absent => Error::INSUFFICIENT_DRIVER,
-            Failure::Code(code) => Error::from_driver(code.cast_signed()),
+            CallFailure::Absent => RuntimeError::INSUFFICIENT_DRIVER,
+            CallFailure::Code(code) => RuntimeError::from_driver(code.cast_signed()),
         }
     }
 }
@@ -18,12 +18,12 @@ impl From<Failure> for Error {
 /// Declares functions of the Driver API by their C prototypes; each gives an [`Outcome`](crate::error::Outcome).
 macro_rules! driver {
     ($($functions:tt)*) => {
-        bugaroo_cuda_abi::functions_of_driver! { $crate::error::Error; $($functions)* }
+        bugaroo_cuda_abi::functions_of_driver! { $crate::error::RuntimeError; $($functions)* }
     };
 }
 pub(crate) use driver;
 
-functions_of_driver! { Error;
+functions_of_driver! { RuntimeError;
     cuInit(flags: c_uint);
     cuDriverGetVersion(place: *mut c_int);
     cuDeviceGet(place: *mut CUdevice, ordinal: c_int);

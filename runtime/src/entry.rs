@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::context;
-use crate::error::{Error, Outcome, SUCCESS};
+use crate::error::{RuntimeError, RuntimeResult, SUCCESS};
 
 thread_local! {
     /// What `cudaGetLastError` gives.
@@ -20,15 +20,15 @@ pub fn last_error(reset: bool) -> c_int {
 
 /// Runs a function's body that needs no device. Its error is kept, but for `cudaErrorNotReady`, which
 /// is an answer.
-pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> c_int {
+pub fn anytime(name: &str, body: impl FnOnce() -> RuntimeResult) -> c_int {
     let outcome = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
         eprintln!("bugaroo: internal error in {name} (see above): please report it");
-        Err(Error::UNKNOWN)
+        Err(RuntimeError::UNKNOWN)
     });
     match outcome {
         Ok(()) => SUCCESS,
         Err(error) => {
-            if error != Error::NOT_READY {
+            if error != RuntimeError::NOT_READY {
                 LAST.set(error.0);
             }
             error.0
@@ -37,7 +37,7 @@ pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> c_int {
 }
 
 /// The same for a function that needs a current context.
-pub fn with_device(name: &str, body: impl FnOnce() -> Outcome) -> c_int {
+pub fn with_device(name: &str, body: impl FnOnce() -> RuntimeResult) -> c_int {
     anytime(name, || {
         context::ready()?;
         body()

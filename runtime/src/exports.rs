@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use bugaroo_cuda_abi::{Function, fill_slots, missing_stub};
+use bugaroo_cuda_abi::{FunctionAddress, fill_slots, missing_stub};
 
 use crate::entry::anytime;
-use crate::error::Error;
+use crate::error::RuntimeError;
 use crate::list::export;
 use crate::{configuration, harness, registration, subjects, version12};
 
@@ -32,7 +32,7 @@ export! {
 }
 
 /// The function that a name stands for in a version of the API (its major number).
-pub fn find(name: &str, version: c_int) -> Option<Function> {
+pub fn find(name: &str, version: c_int) -> Option<FunctionAddress> {
     let older: &[_] = if version <= 12 { version12::FUNCTIONS } else { &[] };
     older
         .iter()
@@ -72,7 +72,7 @@ unsafe extern "C" fn missing(name: *const c_char) -> c_int {
         if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
             harness::unsupported(&format!("{name} is not supported"));
         }
-        Err(Error::NOT_SUPPORTED)
+        Err(RuntimeError::NOT_SUPPORTED)
     })
 }
 

@@ -6,7 +6,7 @@ use bugaroo_cuda_abi::{CUfunction, CUlaunchConfig};
 
 use crate::api::api;
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::registration::function;
 use crate::types::{FuncAttributes, LaunchConfig, not_null, write};
 
@@ -53,7 +53,7 @@ fn attributes(function: CUfunction) -> FuncAttributes {
 ///
 /// # Safety
 /// `config` is null or points to a configuration.
-unsafe fn configuration(config: *const LaunchConfig) -> Outcome<CUlaunchConfig> {
+unsafe fn configuration(config: *const LaunchConfig) -> RuntimeResult<CUlaunchConfig> {
     not_null(config)?;
     // SAFETY: not null, and the caller's promise.
     Ok(unsafe { &*config }.for_driver())
@@ -66,7 +66,7 @@ api! {
     }
     with_device cudaFuncSetAttribute(host: *const c_void, attribute: c_int, value: c_int) {
         if !SETTABLE.contains(&attribute) {
-            return Err(Error::INVALID_VALUE);
+            return Err(RuntimeError::INVALID_VALUE);
         }
         cuFuncSetAttribute(function(host)?, attribute, value)
     }

@@ -11,8 +11,8 @@ use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlaunchConf
 
 use crate::api::{api, per_thread};
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
-use crate::registration::{Kernel, function, kernel, variable};
+use crate::error::{RuntimeError, RuntimeResult};
+use crate::registration::{RegisteredKernel, function, kernel, variable};
 use crate::types::{Dim3, LaunchConfig, not_null, write};
 
 driver! {
@@ -42,11 +42,11 @@ const MAX_THREADS: c_int = 1;
 const KERNEL_MAX_THREADS: c_int = 0;
 
 /// What this API calls a launch that the driver refused.
-fn explain(error: Error, function: CUfunction, grid: Dim3, block: Dim3) -> Error {
+fn explain(error: RuntimeError, function: CUfunction, grid: Dim3, block: Dim3) -> RuntimeError {
     match error {
-        Error::INVALID_VALUE => {}
+        RuntimeError::INVALID_VALUE => {}
         // CUDA_ERROR_INVALID_HANDLE
-        Error(400) if !is_function(function) => return Error::INVALID_DEVICE_FUNCTION,
+        RuntimeError(400) if !is_function(function) => return RuntimeError::INVALID_DEVICE_FUNCTION,
         _ => return error,
     }
     let within = |extents: Dim3, limits: [c_int; 3]| {
@@ -59,12 +59,14 @@ fn explain(error: Error, function: CUfunction, grid: Dim3, block: Dim3) -> Error
         && within(block, MAX_BLOCK)
         && device_attribute(MAX_THREADS).is_none_or(|most| threads <= most);
     if !allowed {
-        return Error::INVALID_CONFIGURATION;
+        return RuntimeError::INVALID_CONFIGURATION;
     }
     let mut most = 0;
     // SAFETY: a place for the answer.
     match unsafe { cuFuncGetAttribute(&raw mut most, KERNEL_MAX_THREADS, function) } {
-        Ok(()) if u32::try_from(most).is_ok_and(|most| threads > most) => Error::LAUNCH_OUT_OF_RESOURCES,
+        Ok(()) if u32::try_from(most).is_ok_and(|most| threads > most) => {
+            RuntimeError::LAUNCH_OUT_OF_RESOURCES
+        }
         _ => error,
     }
 }
@@ -96,8 +98,8 @@ unsafe fn launch(
     arguments: *mut *mut c_void,
     shared: usize,
     stream: CUstream,
-) -> Outcome {
-    let shared = c_uint::try_from(shared).map_err(|_| Error::INVALID_VALUE)?;
+) -> RuntimeResult {
+    let shared = c_uint::try_from(shared).map_err(|_| RuntimeError::INVALID_VALUE)?;
     let none = null_mut();
     // SAFETY: the caller's promise.
     let launched = unsafe {
@@ -119,8 +121,8 @@ unsafe fn launch_cooperative(
     arguments: *mut *mut c_void,
     shared: usize,
     stream: CUstream,
-) -> Outcome {
-    let shared = c_uint::try_from(shared).map_err(|_| Error::INVALID_VALUE)?;
+) -> RuntimeResult {
+    let shared = c_uint::try_from(shared).map_err(|_| RuntimeError::INVALID_VALUE)?;
     // SAFETY: the caller's promise.
     let launched = unsafe {
         cuLaunchCooperativeKernel(
@@ -138,8 +140,8 @@ unsafe fn launch_configured(
     config: &LaunchConfig,
     host: *const c_void,
     arguments: *mut *mut c_void,
-) -> Outcome {
-    c_uint::try_from(config.dynamic_shared).map_err(|_| Error::INVALID_VALUE)?;
+) -> RuntimeResult {
+    c_uint::try_from(config.dynamic_shared).map_err(|_| RuntimeError::INVALID_VALUE)?;
     let kernel = kernel(host)?;
     let given = config.for_driver();
     // SAFETY: the caller's promise.
@@ -156,7 +158,7 @@ api! {
     }
     /// What it launches is what `__cudaGetKernel` gave, which stands for the host function.
     with_device __cudaLaunchKernel(
-        handle: *const Kernel, grid: Dim3, block: Dim3, arguments: *mut *mut c_void, shared: usize,
+        handle: *const RegisteredKernel, grid: Dim3, block: Dim3, arguments: *mut *mut c_void, shared: usize,
         stream: CUstream,
     ) on stream as __cudaLaunchKernel_ptsz {
         launch(kernel(handle.cast())?, grid, block, arguments, shared, stream)

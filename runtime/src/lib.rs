@@ -47,4 +47,4 @@ pub mod version;
 pub mod version12;
 mod wanted;
 
-pub use error::{Error, Outcome};
+pub use error::{RuntimeError, RuntimeResult};

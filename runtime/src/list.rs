@@ -5,7 +5,7 @@ macro_rules! export {
     ($($module:ident { $($name:ident $(= $function:ident)?)* })*) => {
         /// Every name listed here, with its function.
         pub static FUNCTIONS: bugaroo_cuda_abi::Functions = &[$($(
-            (stringify!($name), bugaroo_cuda_abi::Function(
+            (stringify!($name), bugaroo_cuda_abi::FunctionAddress(
                 $crate::list::chosen!($module $name $($function)?) as *const std::ffi::c_void)),
         )*)*];
     };

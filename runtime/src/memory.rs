@@ -10,7 +10,7 @@ use bugaroo_cuda_abi::CUdeviceptr;
 
 use crate::api::api;
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::types::{Extent, PitchedPtr, not_null, write};
 
 driver! {
@@ -36,7 +36,7 @@ fn pointer(address: CUdeviceptr) -> *mut c_void {
 }
 
 /// Rows at a distance that suits the device, and that distance.
-fn pitched(width: usize, rows: usize) -> Outcome<(*mut c_void, usize)> {
+fn pitched(width: usize, rows: usize) -> RuntimeResult<(*mut c_void, usize)> {
     if width == 0 || rows == 0 {
         return Ok((null_mut(), 0));
     }
@@ -50,7 +50,7 @@ fn pitched(width: usize, rows: usize) -> Outcome<(*mut c_void, usize)> {
 ///
 /// # Safety
 /// `place` is null or points to a place for a pointer.
-unsafe fn host(place: *mut *mut c_void, bytes: usize, flags: c_uint) -> Outcome {
+unsafe fn host(place: *mut *mut c_void, bytes: usize, flags: c_uint) -> RuntimeResult {
     not_null(place)?;
     let mut memory = null_mut();
     // SAFETY: a place for the answer, and the caller's promise.
@@ -83,7 +83,7 @@ api! {
     }
     with_device cudaMalloc3D(place: *mut PitchedPtr, extent: Extent) {
         not_null(place)?;
-        let rows = extent.height.checked_mul(extent.depth).ok_or(Error::MEMORY_ALLOCATION)?;
+        let rows = extent.height.checked_mul(extent.depth).ok_or(RuntimeError::MEMORY_ALLOCATION)?;
         let (ptr, pitch) = pitched(extent.width, rows)?;
         write(place, PitchedPtr { ptr, pitch, xsize: extent.width, ysize: extent.height })
     }

@@ -7,7 +7,7 @@ use bugaroo_cuda_abi::{CUdeviceptr, CUstream};
 
 use crate::api::{LEGACY, api};
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::types::{Extent, PitchedPtr};
 
 driver! {
@@ -24,7 +24,7 @@ fn rows(
     value: c_int,
     (width, height): (usize, usize),
     stream: Option<CUstream>,
-) -> Outcome {
+) -> RuntimeResult {
     if width == 0 || height == 0 {
         return Ok(());
     }
@@ -35,7 +35,7 @@ fn rows(
         match (stream, height) {
             (Some(stream), 1) => cuMemsetD8Async(address, value, width, stream),
             (None, 1) => cuMemsetD8_v2(address, value, width),
-            _ if pitch < width => Err(Error::INVALID_VALUE),
+            _ if pitch < width => Err(RuntimeError::INVALID_VALUE),
             (Some(stream), _) => cuMemsetD2D8Async(address, pitch, value, width, height, stream),
             (None, _) => cuMemsetD2D8_v2(address, pitch, value, width, height),
         }
@@ -43,16 +43,16 @@ fn rows(
 }
 
 /// Fills boxes, slice by slice unless the slices follow each other without a gap.
-fn slices(to: PitchedPtr, value: c_int, extent: Extent, stream: Option<CUstream>) -> Outcome {
+fn slices(to: PitchedPtr, value: c_int, extent: Extent, stream: Option<CUstream>) -> RuntimeResult {
     let Extent { width, height, depth } = extent;
     if height > to.ysize && depth > 1 || width > to.pitch && height > 1 {
-        return Err(Error::INVALID_VALUE);
+        return Err(RuntimeError::INVALID_VALUE);
     }
     let address = to.ptr as CUdeviceptr;
     if height == to.ysize {
         return rows(address, to.pitch, value, (width, height.saturating_mul(depth)), stream);
     }
-    let slice = to.pitch.checked_mul(to.ysize).ok_or(Error::INVALID_VALUE)?;
+    let slice = to.pitch.checked_mul(to.ysize).ok_or(RuntimeError::INVALID_VALUE)?;
     (0..depth).try_for_each(|z| rows(address + (z * slice) as u64, to.pitch, value, (width, height), stream))
 }
 

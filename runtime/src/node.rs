@@ -16,7 +16,7 @@ use bugaroo_cuda_abi::{
 
 use crate::api::api;
 use crate::driver::{cuCtxGetCurrent, driver};
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::function::cuFuncGetAttribute;
 use crate::registration::{function, host_of};
 use crate::types::{Handle, not_null, write};
@@ -59,7 +59,7 @@ driver! {
 ///
 /// # Errors
 /// What the driver says.
-pub fn current() -> Outcome<CUcontext> {
+pub fn current() -> RuntimeResult<CUcontext> {
     let mut context = null_mut();
     // SAFETY: a place for the answer.
     unsafe { cuCtxGetCurrent(&raw mut context) }?;
@@ -80,9 +80,9 @@ fn is_function(function: CUfunction) -> bool {
 ///
 /// # Errors
 /// `cudaErrorInvalidDeviceFunction`
-pub fn kernel_for_driver(node: CUDA_KERNEL_NODE_PARAMS_v1) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v2> {
+pub fn kernel_for_driver(node: CUDA_KERNEL_NODE_PARAMS_v1) -> RuntimeResult<CUDA_KERNEL_NODE_PARAMS_v2> {
     let found: CUfunction = match function(node.function) {
-        Err(Error::INVALID_DEVICE_FUNCTION) if is_function(node.function) => node.function,
+        Err(RuntimeError::INVALID_DEVICE_FUNCTION) if is_function(node.function) => node.function,
         found => found?,
     };
     if found != node.function {
@@ -110,7 +110,7 @@ pub fn kernel_of(node: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS_v1
 ///
 /// # Safety
 /// `pointer` is null or points to a value.
-unsafe fn read<T: Copy>(pointer: *const T) -> Outcome<T> {
+unsafe fn read<T: Copy>(pointer: *const T) -> RuntimeResult<T> {
     not_null(pointer)?;
     // SAFETY: not null, and the caller's promise.
     Ok(unsafe { pointer.read() })

@@ -14,7 +14,7 @@ use bugaroo_cuda_abi::{
 use crate::api::api;
 use crate::copy3d::described;
 use crate::driver::driver;
-use crate::error::Outcome;
+use crate::error::RuntimeResult;
 use crate::node::{current, kernel_for_driver};
 use crate::types::{Handle, Memcpy3D, not_null};
 
@@ -67,7 +67,7 @@ fn put<T>(parameters: &mut CUgraphNodeParams, value: T) {
 ///
 /// # Safety
 /// `parameters` is null or points to a description that is valid for its kind.
-unsafe fn for_driver(parameters: *const CUgraphNodeParams) -> Outcome<CUgraphNodeParams> {
+unsafe fn for_driver(parameters: *const CUgraphNodeParams) -> RuntimeResult<CUgraphNodeParams> {
     not_null(parameters)?;
     // SAFETY: not null, and the caller's promise; for the types, the kinds'.
     unsafe {
@@ -105,7 +105,7 @@ unsafe fn add(
     graph: Handle,
     (after, data, count): (*const Handle, *const c_void, usize),
     parameters: *mut CUgraphNodeParams,
-) -> Outcome {
+) -> RuntimeResult {
     // SAFETY: the caller's promise.
     unsafe {
         let mut converted = for_driver(parameters)?;

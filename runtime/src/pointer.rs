@@ -9,7 +9,7 @@ use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CUdeviceptr};
 
 use crate::api::api;
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::types::{PointerAttributes, write};
 
 driver! {
@@ -29,7 +29,7 @@ const NO_DEVICE: c_int = -2;
 /// Whose memory lies at an address; the numbers are `cudaMemoryType`'s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "cudaMemoryType's own names")]
-pub enum Kind {
+pub enum MemoryKind {
     Unregistered = 0,
     Host = 1,
     Device = 2,
@@ -37,7 +37,7 @@ pub enum Kind {
 }
 
 /// One attribute, of a type that is filled with zeros at first.
-fn attribute<T: Default>(which: c_uint, address: CUdeviceptr) -> Outcome<T> {
+fn attribute<T: Default>(which: c_uint, address: CUdeviceptr) -> RuntimeResult<T> {
     let mut value = T::default();
     // SAFETY: a place for the answer, of the attribute's type, as the callers here see to.
     unsafe { cuPointerGetAttribute((&raw mut value).cast(), which, address) }?;
@@ -48,15 +48,15 @@ fn attribute<T: Default>(which: c_uint, address: CUdeviceptr) -> Outcome<T> {
 ///
 /// # Errors
 /// Those of the device that an earlier kernel broke.
-pub fn kind(address: *const c_void) -> Outcome<Kind> {
+pub fn kind(address: *const c_void) -> RuntimeResult<MemoryKind> {
     let address = address as CUdeviceptr;
     match attribute::<c_uint>(MEMORY_TYPE, address) {
-        Err(Error::INVALID_VALUE) => Ok(Kind::Unregistered),
+        Err(RuntimeError::INVALID_VALUE) => Ok(MemoryKind::Unregistered),
         Err(error) => Err(error),
         // A Boolean of four bytes, or of one.
-        Ok(_) if attribute::<c_uint>(IS_MANAGED, address)? & 0xff != 0 => Ok(Kind::Managed),
-        Ok(CU_MEMORYTYPE_DEVICE) => Ok(Kind::Device),
-        Ok(_) => Ok(Kind::Host),
+        Ok(_) if attribute::<c_uint>(IS_MANAGED, address)? & 0xff != 0 => Ok(MemoryKind::Managed),
+        Ok(CU_MEMORYTYPE_DEVICE) => Ok(MemoryKind::Device),
+        Ok(_) => Ok(MemoryKind::Host),
     }
 }
 
@@ -66,31 +66,35 @@ pub fn kind(address: *const c_void) -> Outcome<Kind> {
 /// # Errors
 /// `cudaErrorInvalidMemcpyDirection` for what is no direction, `cudaErrorInvalidValue` for a pointer
 /// that is null or on the other side.
-pub fn check_direction(to: Option<*const c_void>, from: Option<*const c_void>, direction: c_int) -> Outcome {
+pub fn check_direction(
+    to: Option<*const c_void>,
+    from: Option<*const c_void>,
+    direction: c_int,
+) -> RuntimeResult {
     let (to_device, from_device) = match direction {
         0 => (false, false),
         1 => (true, false),
         2 => (false, true),
         3 => (true, true),
         4 => return [to, from].into_iter().flatten().try_for_each(crate::types::not_null),
-        _ => return Err(Error::INVALID_MEMCPY_DIRECTION),
+        _ => return Err(RuntimeError::INVALID_MEMCPY_DIRECTION),
     };
     for (pointer, on_device) in [(to, to_device), (from, from_device)] {
         let Some(pointer) = pointer else { continue };
         crate::types::not_null(pointer)?;
-        let wrong = if on_device { Kind::Unregistered } else { Kind::Device };
+        let wrong = if on_device { MemoryKind::Unregistered } else { MemoryKind::Device };
         if kind(pointer)? == wrong {
-            return Err(Error::INVALID_VALUE);
+            return Err(RuntimeError::INVALID_VALUE);
         }
     }
     Ok(())
 }
 
 /// All that the runtime tells of an address.
-fn attributes(pointer: *const c_void) -> Outcome<PointerAttributes> {
+fn attributes(pointer: *const c_void) -> RuntimeResult<PointerAttributes> {
     let kind = kind(pointer)?;
     let address = pointer as CUdeviceptr;
-    if kind == Kind::Unregistered {
+    if kind == MemoryKind::Unregistered {
         let host_pointer = pointer.cast_mut();
         return Ok(PointerAttributes {
             kind: 0,
@@ -106,7 +110,7 @@ fn attributes(pointer: *const c_void) -> Outcome<PointerAttributes> {
         kind: kind as c_int,
         device: attribute::<c_int>(DEVICE_ORDINAL, address)?,
         device_pointer: on_side(DEVICE_POINTER),
-        host_pointer: if kind == Kind::Device { null_mut() } else { on_side(HOST_POINTER) },
+        host_pointer: if kind == MemoryKind::Device { null_mut() } else { on_side(HOST_POINTER) },
     })
 }
 

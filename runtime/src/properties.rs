@@ -11,7 +11,7 @@ use bugaroo_cuda_abi::CUdevice;
 use crate::api::api;
 use crate::device::{cuDeviceGetAttribute, handle};
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 
 driver! {
     cuDeviceGetName(place: *mut c_char, length: c_int, device: CUdevice);
@@ -130,7 +130,7 @@ fn fill(layout: Layout, bytes: &mut [u8], total: usize, attribute: impl Fn(c_int
 }
 
 /// The structure for a device.
-fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
+fn properties(layout: Layout, device: CUdevice) -> RuntimeResult<Vec<u8>> {
     let mut bytes = vec![0_u8; layout.size()];
     let (mut uuid, mut total) = ([0; 16], 0_usize);
     // SAFETY: places for the answers.
@@ -155,9 +155,9 @@ fn properties(layout: Layout, device: CUdevice) -> Outcome<Vec<u8>> {
 ///
 /// # Safety
 /// `place` is null or has room for the layout's structure.
-unsafe fn tell(layout: Layout, place: *mut c_void, ordinal: c_int) -> Outcome {
+unsafe fn tell(layout: Layout, place: *mut c_void, ordinal: c_int) -> RuntimeResult {
     if place.is_null() {
-        return Err(Error::INVALID_VALUE);
+        return Err(RuntimeError::INVALID_VALUE);
     }
     let properties = properties(layout, handle(ordinal)?)?;
     // SAFETY: not null, and the caller's promise.

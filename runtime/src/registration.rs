@@ -20,9 +20,9 @@ use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUkernel};
 
 use crate::driver::driver;
 use crate::entry::anytime;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 
-pub use self::binary::Kernel;
+pub use self::binary::RegisteredKernel;
 
 driver! {
     cuKernelGetFunction(place: *mut CUfunction, kernel: CUkernel);
@@ -33,11 +33,11 @@ driver! {
 ///
 /// # Errors
 /// `cudaErrorInvalidDeviceFunction` when it is neither; what the driver says when the kernel cannot be loaded.
-pub fn kernel(host: *const c_void) -> Outcome<CUkernel> {
+pub fn kernel(host: *const c_void) -> RuntimeResult<CUkernel> {
     match table::kernel(host) {
         Some(kernel) => kernel.handle(),
         // It may be a handle of the driver's; that is checked where it is used.
-        None if host.is_null() => Err(Error::INVALID_DEVICE_FUNCTION),
+        None if host.is_null() => Err(RuntimeError::INVALID_DEVICE_FUNCTION),
         None => Ok(host.cast_mut()),
     }
 }
@@ -46,24 +46,24 @@ pub fn kernel(host: *const c_void) -> Outcome<CUkernel> {
 ///
 /// # Errors
 /// As [`kernel`].
-pub fn function(host: *const c_void) -> Outcome<CUfunction> {
+pub fn function(host: *const c_void) -> RuntimeResult<CUfunction> {
     here(kernel(host)?)
 }
 
 /// A kernel in the current context.
-fn here(kernel: CUkernel) -> Outcome<CUfunction> {
+fn here(kernel: CUkernel) -> RuntimeResult<CUfunction> {
     let mut function = std::ptr::null_mut();
     // SAFETY: a place for the answer. Handles that are none are refused by the driver.
     match unsafe { cuKernelGetFunction(&raw mut function, kernel) } {
         // CUDA_ERROR_INVALID_HANDLE
-        Err(Error(400)) => Err(Error::INVALID_DEVICE_FUNCTION),
+        Err(RuntimeError(400)) => Err(RuntimeError::INVALID_DEVICE_FUNCTION),
         outcome => outcome.map(|()| function),
     }
 }
 
 /// The host function of a kernel that has been used in the current context.
 pub fn host_of(function: CUfunction) -> Option<*const c_void> {
-    let is_it = |kernel: &Kernel| {
+    let is_it = |kernel: &RegisteredKernel| {
         kernel.known().is_some_and(|kernel| here(kernel).is_ok_and(|found| found == function))
     };
     table::hosts().into_iter().find(|(_, kernel)| is_it(kernel)).map(|(host, _)| host as *const c_void)
@@ -73,13 +73,13 @@ pub fn host_of(function: CUfunction) -> Option<*const c_void> {
 ///
 /// # Errors
 /// `cudaErrorInvalidSymbol` when there is none; what the driver says when it cannot be loaded.
-pub fn variable(symbol: *const c_void) -> Outcome<(CUdeviceptr, usize)> {
-    let variable = table::variable(symbol).ok_or(Error::INVALID_SYMBOL)?;
+pub fn variable(symbol: *const c_void) -> RuntimeResult<(CUdeviceptr, usize)> {
+    let variable = table::variable(symbol).ok_or(RuntimeError::INVALID_SYMBOL)?;
     let library = variable.binary.library()?;
     let (mut address, mut bytes) = (0, 0);
     // SAFETY: places for the answers, a library that was loaded, a C string.
     match unsafe { cuLibraryGetGlobal(&raw mut address, &raw mut bytes, library, variable.name.as_ptr()) } {
-        Err(Error::SYMBOL_NOT_FOUND) => Err(Error::INVALID_SYMBOL),
+        Err(RuntimeError::SYMBOL_NOT_FOUND) => Err(RuntimeError::INVALID_SYMBOL),
         outcome => outcome.map(|()| (address, bytes)),
     }
 }
@@ -196,7 +196,7 @@ pub extern "C" fn __cudaRegisterUnifiedTable(_handle: *mut *mut c_void, _table: 
 pub extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
     let outcome = crate::entry::with_device("__cudaInitModule", || match table::binary(handle.cast()) {
         Some(binary) => binary.library().map(|_| ()),
-        None => Err(Error::INVALID_VALUE),
+        None => Err(RuntimeError::INVALID_VALUE),
     });
     c_char::from(outcome == 0)
 }
@@ -206,9 +206,9 @@ pub extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
 ///
 /// # Safety
 /// `place` is a place for a handle.
-pub unsafe extern "C" fn __cudaGetKernel(place: *mut *const Kernel, host: *const c_void) -> c_int {
+pub unsafe extern "C" fn __cudaGetKernel(place: *mut *const RegisteredKernel, host: *const c_void) -> c_int {
     anytime("__cudaGetKernel", || {
-        let kernel = table::kernel(host).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
+        let kernel = table::kernel(host).ok_or(RuntimeError::INVALID_DEVICE_FUNCTION)?;
         // SAFETY: the caller's promise.
         unsafe { *place = kernel };
         Ok(())

@@ -1,6 +1,6 @@
 //! The functions of the API that [`api!`](crate::api::api) writes down, subject by subject.
 
-use bugaroo_cuda_abi::Function;
+use bugaroo_cuda_abi::FunctionAddress;
 
 use crate::{
     array, capture, copy, copy_node, copy3d, device, errors, function, graph, launch, library, managed,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A subject's functions by name.
-type Functions = &'static [(&'static str, Function)];
+type Functions = &'static [(&'static str, FunctionAddress)];
 
 /// All of them.
 static SUBJECTS: [&Functions; 25] = [
@@ -41,7 +41,7 @@ static SUBJECTS: [&Functions; 25] = [
 ];
 
 /// Every function written down there, with its name.
-pub fn all() -> impl Iterator<Item = &'static (&'static str, Function)> {
+pub fn all() -> impl Iterator<Item = &'static (&'static str, FunctionAddress)> {
     SUBJECTS.iter().flat_map(|functions| functions.iter())
 }
 

@@ -4,7 +4,7 @@ use bugaroo_cuda_abi::CUDA_RESOURCE_DESC;
 
 use crate::api::api;
 use crate::driver::driver;
-use crate::texture::{EMPTY, Resource, from_driver, to_driver};
+use crate::texture::{EMPTY, ResourceDesc, from_driver, to_driver};
 use crate::types::{not_null, write};
 
 driver! {
@@ -14,7 +14,7 @@ driver! {
 }
 
 api! {
-    with_device cudaCreateSurfaceObject(place: *mut u64, resource: *const Resource) {
+    with_device cudaCreateSurfaceObject(place: *mut u64, resource: *const ResourceDesc) {
         not_null(place)?;
         not_null(resource)?;
         let resource = to_driver(&*resource)?;
@@ -23,7 +23,7 @@ api! {
     with_device cudaDestroySurfaceObject(object: u64) {
         if object == 0 { Ok(()) } else { cuSurfObjectDestroy(object) }
     }
-    with_device cudaGetSurfaceObjectResourceDesc(place: *mut Resource, object: u64) {
+    with_device cudaGetSurfaceObjectResourceDesc(place: *mut ResourceDesc, object: u64) {
         not_null(place)?;
         let mut found = EMPTY;
         cuSurfObjectGetResourceDesc(&raw mut found, object)?;

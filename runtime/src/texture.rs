@@ -12,7 +12,7 @@ use bugaroo_cuda_abi::{
 use crate::api::api;
 use crate::array::{format_number, from_format_number};
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::types::{ChannelFormat, Handle, not_null, write};
 
 driver! {
@@ -32,7 +32,7 @@ const PITCHED: c_uint = 3;
 /// `cudaResourceDesc`, as far as CUDA 12 has it: the union's members lie over each other but for their extents.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Resource {
+pub struct ResourceDesc {
     /// `cudaResourceType`
     pub kind: c_uint,
     /// An array, or the address of linear memory.
@@ -51,7 +51,7 @@ pub struct Resource {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "cudaTextureDesc's own names")]
-pub struct Texture {
+pub struct TextureDesc {
     pub address_mode: [c_uint; 3],
     pub filter_mode: c_uint,
     pub read_mode: c_int,
@@ -71,7 +71,7 @@ pub struct Texture {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "cudaResourceViewDesc's own names")]
-pub struct Said {
+pub struct ViewDesc {
     pub format: c_uint,
     pub width: usize,
     pub height: usize,
@@ -83,16 +83,16 @@ pub struct Said {
 }
 
 const _: () = {
-    assert!(size_of::<Resource>() == 64);
+    assert!(size_of::<ResourceDesc>() == 64);
     assert!(size_of::<CUDA_RESOURCE_DESC>() == 144);
-    assert!(size_of::<Texture>() == 72);
+    assert!(size_of::<TextureDesc>() == 72);
     assert!(size_of::<CUDA_TEXTURE_DESC>() == 104);
-    assert!(size_of::<Said>() == 48);
+    assert!(size_of::<ViewDesc>() == 48);
     assert!(size_of::<CUDA_RESOURCE_VIEW_DESC>() == 112);
 };
 
-impl From<Said> for CUDA_RESOURCE_VIEW_DESC {
-    fn from(said: Said) -> CUDA_RESOURCE_VIEW_DESC {
+impl From<ViewDesc> for CUDA_RESOURCE_VIEW_DESC {
+    fn from(said: ViewDesc) -> CUDA_RESOURCE_VIEW_DESC {
         CUDA_RESOURCE_VIEW_DESC {
             format: said.format,
             width: said.width,
@@ -107,9 +107,9 @@ impl From<Said> for CUDA_RESOURCE_VIEW_DESC {
     }
 }
 
-impl From<CUDA_RESOURCE_VIEW_DESC> for Said {
-    fn from(view: CUDA_RESOURCE_VIEW_DESC) -> Said {
-        Said {
+impl From<CUDA_RESOURCE_VIEW_DESC> for ViewDesc {
+    fn from(view: CUDA_RESOURCE_VIEW_DESC) -> ViewDesc {
+        ViewDesc {
             format: view.format,
             width: view.width,
             height: view.height,
@@ -137,7 +137,7 @@ const SEAMLESS: c_uint = 0x40;
 ///
 /// # Errors
 /// `cudaErrorInvalidChannelDescriptor` for linear memory of elements that there are not.
-pub(crate) fn to_driver(from: &Resource) -> Outcome<CUDA_RESOURCE_DESC> {
+pub(crate) fn to_driver(from: &ResourceDesc) -> RuntimeResult<CUDA_RESOURCE_DESC> {
     // Linear memory begins as pitched memory does, and an array stands where the address does.
     let mut pitched = PitchedResource {
         address: from.what as CUdeviceptr,
@@ -160,12 +160,12 @@ pub(crate) fn to_driver(from: &Resource) -> Outcome<CUDA_RESOURCE_DESC> {
 }
 
 /// The runtime's descriptor of a resource.
-pub(crate) fn from_driver(from: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
+pub(crate) fn from_driver(from: &CUDA_RESOURCE_DESC) -> RuntimeResult<ResourceDesc> {
     // SAFETY: plain numbers, all of which have been written: those of a shorter member, and zeros behind it.
     let pitched = unsafe { from.resource.pitched };
     let channels = ChannelFormat { bits: [0; 4], kind: 0 };
     let (kind, what) = (from.resource_type, pitched.address as Handle);
-    let mut to = Resource { kind, what, channels, width: 0, height: 0, pitch: 0 };
+    let mut to = ResourceDesc { kind, what, channels, width: 0, height: 0, pitch: 0 };
     if matches!(from.resource_type, LINEAR | PITCHED) {
         to.channels = from_format_number(pitched.format, pitched.channels)?;
         to.width = pitched.width;
@@ -176,9 +176,9 @@ pub(crate) fn from_driver(from: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
     Ok(to)
 }
 
-fn texture_to_driver(from: &Texture) -> Outcome<CUDA_TEXTURE_DESC> {
+fn texture_to_driver(from: &TextureDesc) -> RuntimeResult<CUDA_TEXTURE_DESC> {
     if !matches!(from.read_mode, 0 | 1) {
-        return Err(Error::INVALID_VALUE);
+        return Err(RuntimeError::INVALID_VALUE);
     }
     let bit = |set: bool, bit| if set { bit } else { 0 };
     Ok(CUDA_TEXTURE_DESC {
@@ -199,9 +199,9 @@ fn texture_to_driver(from: &Texture) -> Outcome<CUDA_TEXTURE_DESC> {
     })
 }
 
-fn texture_from_driver(from: &CUDA_TEXTURE_DESC) -> Texture {
+fn texture_from_driver(from: &CUDA_TEXTURE_DESC) -> TextureDesc {
     let has = |bit| c_int::from(from.flags & bit != 0);
-    Texture {
+    TextureDesc {
         address_mode: from.address_mode,
         filter_mode: from.filter_mode,
         read_mode: 1 - has(READ_AS_INTEGER),
@@ -220,7 +220,7 @@ fn texture_from_driver(from: &CUDA_TEXTURE_DESC) -> Texture {
 
 api! {
     with_device cudaCreateTextureObject(
-        place: *mut u64, resource: *const Resource, texture: *const Texture, view: *const Said,
+        place: *mut u64, resource: *const ResourceDesc, texture: *const TextureDesc, view: *const ViewDesc,
     ) {
         not_null(place)?;
         not_null(resource)?;
@@ -233,19 +233,19 @@ api! {
     with_device cudaDestroyTextureObject(object: u64) {
         if object == 0 { Ok(()) } else { cuTexObjectDestroy(object) }
     }
-    with_device cudaGetTextureObjectResourceDesc(place: *mut Resource, object: u64) {
+    with_device cudaGetTextureObjectResourceDesc(place: *mut ResourceDesc, object: u64) {
         not_null(place)?;
         let mut found = EMPTY;
         cuTexObjectGetResourceDesc(&raw mut found, object)?;
         write(place, from_driver(&found)?)
     }
-    with_device cudaGetTextureObjectTextureDesc(place: *mut Texture, object: u64) {
+    with_device cudaGetTextureObjectTextureDesc(place: *mut TextureDesc, object: u64) {
         not_null(place)?;
         let mut found = CUDA_TEXTURE_DESC::default();
         cuTexObjectGetTextureDesc(&raw mut found, object)?;
         write(place, texture_from_driver(&found))
     }
-    with_device cudaGetTextureObjectResourceViewDesc(place: *mut Said, object: u64) {
+    with_device cudaGetTextureObjectResourceViewDesc(place: *mut ViewDesc, object: u64) {
         not_null(place)?;
         let mut found = CUDA_RESOURCE_VIEW_DESC::default();
         cuTexObjectGetResourceViewDesc(&raw mut found, object)?;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use bugaroo_cuda_abi::{CUlaunchConfig, CUstream};
 
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 
 pub use bugaroo_cuda_abi::{CUcontext, CUdevice, CUdeviceptr};
 
@@ -18,9 +18,9 @@ pub type Handle = *mut c_void;
 ///
 /// # Safety
 /// `place` is null or points to a place for a value.
-pub unsafe fn write<T>(place: *mut T, value: T) -> Outcome {
+pub unsafe fn write<T>(place: *mut T, value: T) -> RuntimeResult {
     if place.is_null() {
-        return Err(Error::INVALID_VALUE);
+        return Err(RuntimeError::INVALID_VALUE);
     }
     // SAFETY: not null, and the caller's promise.
     unsafe { place.write(value) };
@@ -31,8 +31,8 @@ pub unsafe fn write<T>(place: *mut T, value: T) -> Outcome {
 ///
 /// # Errors
 /// `cudaErrorInvalidValue`
-pub fn not_null<T>(pointer: *const T) -> Outcome {
-    if pointer.is_null() { Err(Error::INVALID_VALUE) } else { Ok(()) }
+pub fn not_null<T>(pointer: *const T) -> RuntimeResult {
+    if pointer.is_null() { Err(RuntimeError::INVALID_VALUE) } else { Ok(()) }
 }
 
 /// `cudaPitchedPtr`

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use crate::api::api;
 use crate::context::initialise;
 use crate::driver::{cuDriverGetVersion, driver};
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::types::write;
 
 driver! {
@@ -30,7 +30,7 @@ unsafe fn look_up(
     version: c_int,
     flags: c_ulonglong,
     found: *mut c_uint,
-) -> Outcome {
+) -> RuntimeResult {
     initialise()?;
     // SAFETY: the caller's promise.
     unsafe { cuGetProcAddress_v2(name, place, version, flags, found) }
@@ -42,8 +42,8 @@ fn per_thread(flags: c_ulonglong) -> c_ulonglong {
 }
 
 /// A version as the driver takes it.
-fn signed(version: c_uint) -> Outcome<c_int> {
-    c_int::try_from(version).map_err(|_| Error::INVALID_VALUE)
+fn signed(version: c_uint) -> RuntimeResult<c_int> {
+    c_int::try_from(version).map_err(|_| RuntimeError::INVALID_VALUE)
 }
 
 api! {
@@ -51,7 +51,7 @@ api! {
     anytime cudaDriverGetVersion(place: *mut c_int) {
         let mut version = 0;
         match cuDriverGetVersion(&raw mut version) {
-            Ok(()) | Err(Error::INSUFFICIENT_DRIVER) => write(place, version),
+            Ok(()) | Err(RuntimeError::INSUFFICIENT_DRIVER) => write(place, version),
             Err(error) => Err(error),
         }
     }

@@ -1,7 +1,7 @@
 //! Prints the state machine of histories: its states, and where each access leads from each of them.
 
-use bugaroo_semantics::history::table::Machine;
+use bugaroo_semantics::history::table::HistoryMachine;
 
 fn main() {
-    print!("{}", Machine::get().describe());
+    print!("{}", HistoryMachine::get().describe());
 }

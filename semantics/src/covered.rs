@@ -1,11 +1,11 @@
 //! Which accesses of a basic block an earlier one has covered (BARRACUDA, section 4.1).
 
-use crate::steps::{Operand, Order, Role, Step, What, Writes};
+use crate::steps::{AccessedOperand, Order, Role, Step, What, Writes};
 
 /// An access that covers others.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    operand: Operand,
+    operand: AccessedOperand,
     guard: Option<(u32, bool)>,
     writes: bool,
     strong: bool,

@@ -33,12 +33,12 @@ use crate::effect::Fence;
 use crate::scope::Strength;
 pub use kinds::{AccessKind, Proxy};
 pub use lanes::{Lanes, each};
-pub use numbers::{CopyId, Site, WorkId, WriteId};
+pub use numbers::{CopyId, SiteNumber, WorkId, WriteId};
 pub use shape::Shape;
 
 /// Whose bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Memory {
+pub enum WhoseBytes {
     /// Global memory; addresses are generic ones.
     Global,
     /// Shared memory of the CTA in this slot of the grid; addresses are offsets.
@@ -77,7 +77,7 @@ pub struct Access<'a> {
     /// Who.
     pub by: Lanes,
     /// Which instruction.
-    pub site: Site,
+    pub site: SiteNumber,
     /// What it does.
     pub kind: AccessKind,
     /// Weak, or strong and for whom.
@@ -87,7 +87,7 @@ pub struct Access<'a> {
     /// `.release`, `.acq_rel`.
     pub release: bool,
     /// Whose bytes.
-    pub memory: Memory,
+    pub memory: WhoseBytes,
     /// Bytes of an element: 1, 2, 4, 8; 16 for an atomic.
     pub size: u32,
     /// Elements of a vector: 1, 2, 4, 8. Each is an access of its own to the model (PTX ISA, "Vector Data-types").
@@ -145,7 +145,7 @@ impl std::fmt::Debug for Access<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Range {
     /// Whose.
-    pub memory: Memory,
+    pub memory: WhoseBytes,
     /// The first one.
     pub address: u64,
     /// How many.
@@ -184,7 +184,7 @@ pub enum Event<'a> {
         /// `after`, too.
         asked: Option<(WorkId, u32)>,
         /// The call of the host program.
-        site: Site,
+        site: SiteNumber,
     },
     /// A thread asks for a launch, a copy or a fill (dynamic parallelism), or has a stream of its grid wait.
     Asked {
@@ -202,12 +202,12 @@ pub enum Event<'a> {
     HostAccess {
         /// The piece of work.
         work: WorkId,
-        /// Where; `memory` is [`Memory::Global`].
+        /// Where; `memory` is [`WhoseBytes::Global`].
         range: Range,
         /// Writes, or reads.
         writes: bool,
         /// The call of the host program.
-        site: Site,
+        site: SiteNumber,
     },
     /// Global memory begins (`writes` that were there before mean nothing).
     Allocated(Range),
@@ -223,7 +223,7 @@ pub enum Event<'a> {
         /// Warps run in lockstep.
         lockstep: bool,
         /// The site of the program's instruction 0.
-        first_site: Site,
+        first_site: SiteNumber,
     },
     /// It has ended, or is given up.
     GridEnd {
@@ -275,7 +275,7 @@ pub enum Event<'a> {
         /// Who.
         by: Lanes,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
         /// Which fence.
         fence: Fence,
     },
@@ -284,7 +284,7 @@ pub enum Event<'a> {
         /// Who.
         by: Lanes,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
     },
 
     /// Lanes have arrived at a CTA barrier. Lanes of one warp may arrive in parts.
@@ -292,7 +292,7 @@ pub enum Event<'a> {
         /// Who.
         by: Lanes,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
         /// Its number.
         barrier: u32,
         /// They wait there; else `bar.arrive`.
@@ -320,7 +320,7 @@ pub enum Event<'a> {
         /// Who.
         by: Lanes,
         /// Which instruction, of one of them.
-        site: Site,
+        site: SiteNumber,
     },
     /// Lanes arrive at the cluster's barrier. `relaxed`: without releasing.
     ClusterArrive {
@@ -348,7 +348,7 @@ pub enum Event<'a> {
         /// Its eight bytes.
         at: Range,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
     },
     /// A lane arrives at an mbarrier, `.release` unless relaxed.
     MbarrierArrive {
@@ -357,7 +357,7 @@ pub enum Event<'a> {
         /// Its eight bytes.
         at: Range,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
         /// `.relaxed`
         relaxed: bool,
         /// Among whom.
@@ -377,7 +377,7 @@ pub enum Event<'a> {
         /// Its eight bytes.
         at: Range,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
         /// `.relaxed`
         relaxed: bool,
         /// Among whom.
@@ -389,7 +389,7 @@ pub enum Event<'a> {
         /// One lane.
         by: Lanes,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
         /// Its number in the grid.
         copy: CopyId,
         /// Through which proxy.
@@ -431,7 +431,7 @@ pub enum Event<'a> {
         /// Who were together.
         by: Lanes,
         /// Which instruction.
-        site: Site,
+        site: SiteNumber,
         /// Who take the branch.
         taken: u32,
         /// In lockstep: who go first, those of `taken` or the others. Else 0.

@@ -21,7 +21,7 @@
 
 use bugaroo_ptx::op::AtomOp;
 
-pub use crate::steps::{Operand, Order, Reach, Role, Step, What, Writes};
+pub use crate::steps::{AccessedOperand, Order, Reach, Role, Step, What, Writes};
 
 /// Each instruction's role, in the order of the steps.
 pub fn roles(steps: &[Step<'_>]) -> Vec<Role> {

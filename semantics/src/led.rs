@@ -6,13 +6,13 @@
 //! first one is: no barrier is between, so whoever is ordered with one of them is ordered with all, and in which order accesses
 //! come that nothing orders is nobody's promise.
 
-use crate::steps::{Operand, Order, Role, Step, What, Writes};
+use crate::steps::{AccessedOperand, Order, Role, Step, What, Writes};
 
 /// An access that others may go by.
 #[derive(Clone, Copy, Debug)]
 struct Leader {
     at: u32,
-    operand: Operand,
+    operand: AccessedOperand,
     writes: bool,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn mark(steps: &[Step<'_>], roles: &mut [Role]) {
                     let writes = step.what == What::Store;
                     let alike = |leader: &&Leader| {
                         leader.writes == writes
-                            && Operand { offset: operand.offset, ..leader.operand } == operand
+                            && AccessedOperand { offset: operand.offset, ..leader.operand } == operand
                     };
                     match leaders.iter().find(alike) {
                         Some(leader) => {

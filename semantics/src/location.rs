@@ -9,7 +9,7 @@ const ROW: u32 = 7;
 
 /// Which memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Space {
+pub enum MemorySpace {
     /// Global memory: one for all.
     Global,
     /// Shared memory of one block.
@@ -20,7 +20,7 @@ pub enum Space {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Location {
     /// Which memory.
-    pub space: Space,
+    pub space: MemorySpace,
     /// The slot of the CTA whose shared memory it is; 0 for global memory.
     pub block: u32,
     /// The address in global memory, or the offset in the block's shared memory, in bytes; a multiple of four.
@@ -31,13 +31,13 @@ impl Location {
     /// The granule of a global address.
     #[inline]
     pub fn global(address: u64) -> Location {
-        Location { space: Space::Global, block: 0, offset: address & !3 }
+        Location { space: MemorySpace::Global, block: 0, offset: address & !3 }
     }
 
     /// The granule of an offset in the shared memory of the block in a CTA slot.
     #[inline]
     pub fn shared(block: u32, offset: u64) -> Location {
-        Location { space: Space::Shared, block, offset: offset & !3 }
+        Location { space: MemorySpace::Shared, block, offset: offset & !3 }
     }
 
     /// The row of 32 granules that it is in, as a place of its own: the offset counts rows.
@@ -61,7 +61,7 @@ impl Location {
 
 /// The bytes that an access touches: up to four granules in a row, all of them whole if more than one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Span {
+pub struct GranuleSpan {
     /// The first granule.
     pub first: Location,
     /// Granules.
@@ -70,16 +70,16 @@ pub struct Span {
     pub mask: u32,
 }
 
-impl Span {
+impl GranuleSpan {
     /// The span of `size` bytes (1, 2, 4, 8, 16 or 32) whose first one is byte `byte` (0 to 3) of a granule; naturally
     /// aligned.
     #[inline]
-    pub fn new(first: Location, byte: u32, size: u32) -> Span {
+    pub fn new(first: Location, byte: u32, size: u32) -> GranuleSpan {
         if size >= 4 {
-            return Span { first, count: (size / 4) as u8, mask: u32::MAX };
+            return GranuleSpan { first, count: (size / 4) as u8, mask: u32::MAX };
         }
         let mask = ((1u32 << (size * 8)) - 1) << (byte * 8);
-        Span { first, count: 1, mask }
+        GranuleSpan { first, count: 1, mask }
     }
 
     /// Its granules, one after the other.
@@ -92,25 +92,25 @@ impl Span {
         self.first.offset + u64::from(self.count) * 4
     }
 
-    fn same_memory(self, other: Span) -> bool {
+    fn same_memory(self, other: GranuleSpan) -> bool {
         self.first.space == other.first.space && self.first.block == other.first.block
     }
 
     /// Whether they share a byte.
     #[inline]
-    pub fn overlaps(self, other: Span) -> bool {
+    pub fn overlaps(self, other: GranuleSpan) -> bool {
         self.meets(other) && (self.count > 1 || other.count > 1 || self.mask & other.mask != 0)
     }
 
     /// Whether they share a granule, be it different bytes of it.
     #[inline]
-    pub fn meets(self, other: Span) -> bool {
+    pub fn meets(self, other: GranuleSpan) -> bool {
         self.first.offset < other.end() && other.first.offset < self.end() && self.same_memory(other)
     }
 
     /// Whether all bytes of `other` are among its own.
     #[inline]
-    pub fn covers(self, other: Span) -> bool {
+    pub fn covers(self, other: GranuleSpan) -> bool {
         self.first.offset <= other.first.offset
             && other.end() <= self.end()
             && self.mask & other.mask == other.mask

@@ -4,13 +4,13 @@
 //! alone finds with the store whatever it would find with the load: who conflicts with a load writes, and so conflicts with a store; and
 //! who is ordered with one of the two is ordered with both.
 
-use crate::steps::{Operand, Order, Role, Step, What, Writes};
+use crate::steps::{AccessedOperand, Order, Role, Step, What, Writes};
 
 /// A load that a store may make up for.
 #[derive(Clone, Copy, Debug)]
 struct Loaded {
     at: usize,
-    operand: Operand,
+    operand: AccessedOperand,
     guard: Option<(u32, bool)>,
 }
 

@@ -8,7 +8,7 @@
 
 /// What happens to the parts; masks of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum PartsTurn {
     /// This part goes on, and who ran before waits.
     Else(u32),
     /// These were several parts and are one.
@@ -47,7 +47,7 @@ impl Parts {
 
     /// These lanes do something, of those that have not ended. `whole`: no others are with them; else others may be, as at a guarded
     /// instruction. Tells what that says of the parts.
-    pub fn run(&mut self, lanes: u32, whole: bool, alive: u32, mut tell: impl FnMut(Turn)) {
+    pub fn run(&mut self, lanes: u32, whole: bool, alive: u32, mut tell: impl FnMut(PartsTurn)) {
         if self.all.is_empty() {
             if lanes == alive || !whole {
                 return;
@@ -59,7 +59,7 @@ impl Parts {
         if whole {
             while let Some(by) = self.torn(lanes, alive) {
                 self.split(by, by & lanes);
-                tell(Turn::Part { by, first: by & lanes });
+                tell(PartsTurn::Part { by, first: by & lanes });
             }
         } else {
             let touched = self.all.iter().filter(|part| **part & lanes != 0);
@@ -72,10 +72,10 @@ impl Parts {
             if together == alive {
                 self.clear();
             }
-            tell(Turn::Join(together));
+            tell(PartsTurn::Join(together));
         } else if self.running & alive != together {
             self.running = together;
-            tell(Turn::Else(together));
+            tell(PartsTurn::Else(together));
         }
     }
 
@@ -89,7 +89,7 @@ impl Parts {
 mod tests {
     use super::*;
 
-    fn run(parts: &mut Parts, lanes: u32, whole: bool, alive: u32) -> Vec<Turn> {
+    fn run(parts: &mut Parts, lanes: u32, whole: bool, alive: u32) -> Vec<PartsTurn> {
         let mut told = Vec::new();
         parts.run(lanes, whole, alive, |turn| told.push(turn));
         told
@@ -100,14 +100,14 @@ mod tests {
         let mut parts = Parts::default();
         parts.split(0xff, 0xf0);
         assert_eq!(run(&mut parts, 0xf0, true, 0xff), []);
-        assert_eq!(run(&mut parts, 0x0f, true, 0xff), [Turn::Else(0x0f)]);
-        assert_eq!(run(&mut parts, 0xf0, true, 0xff), [Turn::Else(0xf0)]);
+        assert_eq!(run(&mut parts, 0x0f, true, 0xff), [PartsTurn::Else(0x0f)]);
+        assert_eq!(run(&mut parts, 0xf0, true, 0xff), [PartsTurn::Else(0xf0)]);
         parts.split(0xf0, 0x30);
         // A guarded instruction may be others' as well.
         assert_eq!(run(&mut parts, 0x10, false, 0xff), []);
-        assert_eq!(run(&mut parts, 0x40, false, 0xff), [Turn::Else(0xc0)]);
+        assert_eq!(run(&mut parts, 0x40, false, 0xff), [PartsTurn::Else(0xc0)]);
         // Those of the other side have ended.
-        assert_eq!(run(&mut parts, 0xf0, true, 0xf0), [Turn::Join(0xf0)]);
+        assert_eq!(run(&mut parts, 0xf0, true, 0xf0), [PartsTurn::Join(0xf0)]);
         assert_eq!(run(&mut parts, 0x20, false, 0xf0), []);
     }
 
@@ -117,11 +117,11 @@ mod tests {
         parts.split(0xff, 0xf0);
         parts.split(0xf0, 0x30);
         // The others of both sides are where they were.
-        let told = [Turn::Part { by: 0x0f, first: 0x03 }, Turn::Join(0xc3)];
+        let told = [PartsTurn::Part { by: 0x0f, first: 0x03 }, PartsTurn::Join(0xc3)];
         assert_eq!(run(&mut parts, 0xc3, true, 0xff), told);
-        assert_eq!(run(&mut parts, 0x0c, true, 0xff), [Turn::Else(0x0c)]);
-        assert_eq!(run(&mut parts, 0xff, true, 0xff), [Turn::Join(0xff)]);
+        assert_eq!(run(&mut parts, 0x0c, true, 0xff), [PartsTurn::Else(0x0c)]);
+        assert_eq!(run(&mut parts, 0xff, true, 0xff), [PartsTurn::Join(0xff)]);
         assert_eq!(run(&mut parts, 0x0f, false, 0xff), []);
-        assert_eq!(run(&mut parts, 0x0f, true, 0xff), [Turn::Part { by: 0xff, first: 0x0f }]);
+        assert_eq!(run(&mut parts, 0x0f, true, 0xff), [PartsTurn::Part { by: 0xff, first: 0x0f }]);
     }
 }

@@ -49,7 +49,7 @@ pub enum Order {
 
 /// Where an access goes, as its instruction says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Operand {
+pub struct AccessedOperand {
     /// The register, by any number that is its own in the function; None for a fixed address.
     pub register: Option<u32>,
     /// What is added.
@@ -65,7 +65,7 @@ pub struct Operand {
 /// Registers that an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes<'a> {
-    /// These, by the numbers of [`Operand::register`] and [`Step::guard`]. Whoever writes a part of a register writes it.
+    /// These, by the numbers of [`AccessedOperand::register`] and [`Step::guard`]. Whoever writes a part of a register writes it.
     These(&'a [u32]),
     /// It is not known: any.
     Any,
@@ -81,7 +81,7 @@ pub struct Step<'a> {
     /// The predicate register of its guard, and whether it is negated.
     pub guard: Option<(u32, bool)>,
     /// Where an access goes, if that is known.
-    pub operand: Option<Operand>,
+    pub operand: Option<AccessedOperand>,
     /// What it writes.
     pub writes: Writes<'a>,
     /// A basic block begins with it: it is a label's, or behind a branch.

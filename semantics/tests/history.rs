@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use bugaroo_semantics::history::table::{Machine, State, UNTOUCHED, input};
+use bugaroo_semantics::history::table::{HistoryMachine, StateNumber, UNTOUCHED, input};
 use bugaroo_semantics::history::{Action, Apart, Since};
 
 const THREADS: usize = 8;
@@ -95,7 +95,7 @@ impl Reference {
 /// What a shadow word and the clocks beside it hold.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Word {
-    state: State,
+    state: StateNumber,
     last: usize,
     clocks: (u8, u8),
     block_clocks: [u8; BLOCKS],
@@ -118,14 +118,14 @@ impl Word {
         } else {
             Since::Nothing
         };
-        let machine = Machine::get();
+        let machine = HistoryMachine::get();
         self.state = machine.step(self.state, input(action, apart, since));
         (self.last, self.clocks) = (thread, now);
         self.state == machine.race()
     }
 
     /// Clocks as far as they matter: what the last access's are next to those of its warp and block now.
-    fn key(&self) -> (State, usize, bool, bool) {
+    fn key(&self) -> (StateNumber, usize, bool, bool) {
         let (block, warp) = (self.block_clocks[block(self.last)], self.warp_clocks[warp(self.last)]);
         (self.state, self.last, block > self.clocks.0, warp > self.clocks.1)
     }

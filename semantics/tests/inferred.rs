@@ -1,12 +1,12 @@
 //! Acquires, releases and covered accesses, as texts imply them.
 
 use bugaroo_ptx::op::AtomOp;
-use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
+use bugaroo_semantics::inferred::{AccessedOperand, Order, Reach, Role, Step, What, Writes, roles};
 
 fn step(what: What) -> Step<'static> {
     let operand = match what {
         What::Load | What::Store | What::Atomic(_) => {
-            Some(Operand { register: Some(1), offset: 0, space: 1, size: 4, elements: 1 })
+            Some(AccessedOperand { register: Some(1), offset: 0, space: 1, size: 4, elements: 1 })
         }
         _ => None,
     };
@@ -89,10 +89,10 @@ fn an_access_covers_later_ones_of_the_same_place() {
     let (load, store) = (step(What::Load), step(What::Store));
     assert_eq!(covered(&[load, load, store, store, load]), [false, true, false, true, true]);
     let mut other = load;
-    other.operand = Some(Operand { register: Some(1), offset: 4, space: 1, size: 4, elements: 1 });
+    other.operand = Some(AccessedOperand { register: Some(1), offset: 4, space: 1, size: 4, elements: 1 });
     assert_eq!(covered(&[load, other, load, other]), [false, false, true, true]);
     let mut wide = load;
-    wide.operand = Some(Operand { register: Some(1), offset: 0, space: 1, size: 8, elements: 1 });
+    wide.operand = Some(AccessedOperand { register: Some(1), offset: 0, space: 1, size: 8, elements: 1 });
     assert_eq!(covered(&[load, wide]), [false, false]);
 }
 
@@ -139,7 +139,7 @@ fn led(text: &[Step<'_>]) -> Vec<Option<(u32, u64)>> {
 }
 
 fn at(what: What, offset: u64) -> Step<'static> {
-    let operand = Some(Operand { register: Some(1), offset, space: 1, size: 4, elements: 1 });
+    let operand = Some(AccessedOperand { register: Some(1), offset, space: 1, size: 4, elements: 1 });
     Step { operand, ..step(what) }
 }
 
@@ -149,7 +149,7 @@ fn accesses_go_by_the_first_one_of_their_kind() {
     assert_eq!(led(&[load(8), load(12), load(0)]), [None, Some((0, 4)), Some((0, 8_u64.wrapping_neg()))]);
     // A store goes by a store, another space or width by its like; what is covered is nobody's.
     let mut wide = load(16);
-    wide.operand = wide.operand.map(|operand| Operand { elements: 2, ..operand });
+    wide.operand = wide.operand.map(|operand| AccessedOperand { elements: 2, ..operand });
     let text = [load(0), at(What::Store, 4), wide, load(0), at(What::Store, 8), load(4), load(12)];
     assert_eq!(led(&text), [None, None, None, None, Some((1, 4)), None, Some((0, 12))]);
     // Strong ones and those with guards go by themselves.
@@ -186,7 +186,7 @@ fn a_later_store_makes_up_for_loads_of_the_same_place() {
     assert_eq!(overwritten(&[load, load, store, load]), [true, true, false, false]);
     assert_eq!(overwritten(&[load, at(What::Store, 4)]), [false; 2]);
     let mut wide = store;
-    wide.operand = wide.operand.map(|operand| Operand { elements: 2, ..operand });
+    wide.operand = wide.operand.map(|operand| AccessedOperand { elements: 2, ..operand });
     assert_eq!(overwritten(&[load, wide]), [false; 2]);
     // Nobody goes by a load of which nobody is told.
     assert_eq!(led(&[load, at(What::Load, 4), store]), [None; 3]);

@@ -20,13 +20,13 @@ fn model(which: &str, seed: u64, program: &Program, table: &SiteTable) -> Option
     let (pw, seed) = ([0.75; 2], (seed, 0));
     match which {
         "store-buffer" => {
-            let settings = store_buffer::Settings { pw, seed, capacity: 256 };
+            let settings = store_buffer::StoreBufferSettings { pw, seed, capacity: 256 };
             let sites = Arc::new(store_buffer::Sites::new(program, table));
             Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
         }
         "ptx" => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
-            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program)))))
+            let settings = ptx::PtxSettings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
+            Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(program)))))
         }
         _ => None,
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bugaroo_semantics::event::{Access, Event};
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, Grid, LaunchSpec, Memory, Program, RandomScheduler, Watch,
+    AllocationKind, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, Program, RandomScheduler,
 };
 
 const RUNS: u64 = 9;
@@ -88,7 +88,7 @@ fn main() {
         for seed in 0..RUNS {
             for (watched, times) in [false, true].into_iter().zip(&mut times) {
                 let observer = Rc::new(RefCell::new(Nobody::default()));
-                let watch = Watch { observer: observer.clone(), grid: 1, first_site: 0 };
+                let watch = LaunchWatch { observer: observer.clone(), grid: 1, first_site: 0 };
                 let spec = LaunchSpec {
                     kernel: "k",
                     grid: [256, 1, 1],

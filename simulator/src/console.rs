@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Where text is meant to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum ConsoleStream {
     /// The host program's standard output.
     Out,
     /// Its standard error: failed assertions.
@@ -16,7 +16,7 @@ pub enum Stream {
 /// As on hardware, `printf`'s oldest text is lost when more comes than fits.
 #[derive(Debug)]
 pub struct Console {
-    waiting: VecDeque<(Stream, Vec<u8>)>,
+    waiting: VecDeque<(ConsoleStream, Vec<u8>)>,
     bytes: usize,
     limit: usize,
 }
@@ -37,12 +37,12 @@ impl Console {
     }
 
     /// Everything that was printed since the last time, in order.
-    pub fn take(&mut self) -> Vec<(Stream, Vec<u8>)> {
+    pub fn take(&mut self) -> Vec<(ConsoleStream, Vec<u8>)> {
         self.bytes = 0;
         self.waiting.drain(..).collect()
     }
 
-    pub(crate) fn write(&mut self, stream: Stream, text: Vec<u8>) {
+    pub(crate) fn write(&mut self, stream: ConsoleStream, text: Vec<u8>) {
         if text.is_empty() {
             return;
         }

@@ -171,7 +171,7 @@ pub enum Counted {
 
 /// `ld`, `st` and their `.param` forms.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct DecodedAccess {
     /// Where.
     pub address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.

@@ -56,7 +56,7 @@ impl fmt::Display for ThreadId {
 
 /// How memory was touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AccessKind {
+pub enum TouchKind {
     /// A load.
     Read,
     /// A store.
@@ -78,7 +78,7 @@ pub struct Near {
 
 /// Why a launch was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum FaultKind {
+pub enum StopKind {
     /// Address in no live allocation.
     #[error("{size}-byte {access:?} at {address:#x}, which no allocation holds{}", near_text(.near, *.address))]
     OutOfBounds {
@@ -87,7 +87,7 @@ pub enum FaultKind {
         /// Bytes accessed.
         size: u32,
         /// Load, store or atomic.
-        access: AccessKind,
+        access: TouchKind,
         /// The closest allocation, if one is close.
         near: Option<Near>,
     },
@@ -99,7 +99,7 @@ pub enum FaultKind {
         /// Bytes accessed.
         size: u32,
         /// Load, store or atomic.
-        access: AccessKind,
+        access: TouchKind,
     },
     /// Address in memory that is there, but not for this kind of access.
     #[error("{size}-byte {access:?} at {address:#x}, which is mapped without that access")]
@@ -109,7 +109,7 @@ pub enum FaultKind {
         /// Bytes accessed.
         size: u32,
         /// Load, store or atomic.
-        access: AccessKind,
+        access: TouchKind,
     },
     /// Address that is not a multiple of the access size.
     #[error("misaligned {size}-byte {access:?} at {address:#x}")]
@@ -119,7 +119,7 @@ pub enum FaultKind {
         /// Bytes accessed.
         size: u32,
         /// Load, store or atomic.
-        access: AccessKind,
+        access: TouchKind,
     },
     /// Calls nested too deep, or local memory used up.
     #[error("stack overflow at call depth {depth}")]
@@ -223,16 +223,16 @@ fn near_text(near: &Option<Near>, address: u64) -> String {
 
 /// A fault, with the first thread that ran into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct LaunchFault {
     /// What happened.
-    pub kind: FaultKind,
+    pub kind: StopKind,
     /// The thread (the lowest lane that failed).
     pub thread: ThreadId,
     /// The instruction.
     pub place: Place,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for LaunchFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} at {}", self.thread, self.kind, self.place)
     }
@@ -301,7 +301,7 @@ pub struct Group {
 
 /// Who wrote the memory last that a thread reads again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LastWrite {
+pub enum SpunOnWrite {
     /// No thread of the launch: it holds what was there before.
     Nobody,
     /// It is not known any more.
@@ -319,7 +319,7 @@ pub enum LastWrite {
 
 /// An instruction by which threads read the same place again and again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spin {
+pub struct SpinPlace {
     /// The load or atomic.
     pub place: Place,
     /// Threads that do so.
@@ -335,17 +335,17 @@ pub struct Spin {
     /// The module's variable there, and the distance from where it begins.
     pub symbol: Option<(String, u64)>,
     /// Who wrote that.
-    pub last: LastWrite,
+    pub last: SpunOnWrite,
 }
 
-impl Spin {
+impl SpinPlace {
     /// Spins that a diagnosis lists.
     pub const MOST: usize = 8;
 }
 
-impl fmt::Display for Spin {
+impl fmt::Display for SpinPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Spin { threads, thread, value, address, bytes, place, .. } = self;
+        let SpinPlace { threads, thread, value, address, bytes, place, .. } = self;
         write!(
             f,
             "{threads} threads from {thread} read {value} again and again, {bytes} bytes at {address:#x}"
@@ -355,9 +355,9 @@ impl fmt::Display for Spin {
         }
         write!(f, ": {place}; ")?;
         match &self.last {
-            LastWrite::Nobody => f.write_str("no thread of this launch has written it"),
-            LastWrite::Unknown => f.write_str("who wrote it last is not known"),
-            LastWrite::Thread { thread, place, held } => {
+            SpunOnWrite::Nobody => f.write_str("no thread of this launch has written it"),
+            SpunOnWrite::Unknown => f.write_str("who wrote it last is not known"),
+            SpunOnWrite::Thread { thread, place, held } => {
                 let how =
                     if *held { "a store to it, still held back, is that of" } else { "last written by" };
                 write!(f, "{how} {thread}: {place}")
@@ -368,25 +368,25 @@ impl fmt::Display for Spin {
 
 /// Who is where in a launch that will not end, or that was not let to.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Diagnosis {
-    /// Groups in order of block and thread, at most [`Diagnosis::MAX_GROUPS`].
+pub struct LaunchDiagnosis {
+    /// Groups in order of block and thread, at most [`LaunchDiagnosis::MAX_GROUPS`].
     pub groups: Vec<Group>,
     /// Groups that did not fit.
     pub omitted: usize,
     /// Blocks that had not started.
     pub blocks_pending: u64,
     /// What those who run read again and again, when that was looked at.
-    pub spins: Vec<Spin>,
+    pub spins: Vec<SpinPlace>,
     /// All threads that run go round for ever, whatever the schedule: nobody is left who could change what they read.
     pub spinning: bool,
 }
 
-impl Diagnosis {
+impl LaunchDiagnosis {
     /// Groups that a diagnosis lists.
     pub const MAX_GROUPS: usize = 64;
 }
 
-impl fmt::Display for Diagnosis {
+impl fmt::Display for LaunchDiagnosis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, group) in self.groups.iter().enumerate() {
             if i > 0 {

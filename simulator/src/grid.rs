@@ -9,18 +9,18 @@ use std::sync::Arc;
 use bugaroo_semantics::event::Shape;
 
 use crate::config::DeviceConfig;
-use crate::exec::{DeviceWork, Machine, Others, Watch};
+use crate::exec::{DeviceWork, LaunchWatch, Machine, Others};
 use crate::launch::{Counts, End, LaunchError, LaunchSpec, plan};
 use crate::load::Program;
 use crate::memory::Memory;
 use crate::model::MemoryModel;
-use crate::schedule::Scheduler;
+use crate::schedule::SchedulerStrategy;
 
 /// A launch in progress.
 pub struct Grid {
     // First, so that it is dropped before what it borrows.
     machine: Machine<'static>,
-    scheduler: Box<dyn Scheduler>,
+    scheduler: Box<dyn SchedulerStrategy>,
     held: Held,
 }
 
@@ -50,7 +50,7 @@ impl Grid {
         config: &DeviceConfig,
         spec: &LaunchSpec<'_>,
         workspace: Option<u64>,
-        scheduler: Box<dyn Scheduler>,
+        scheduler: Box<dyn SchedulerStrategy>,
     ) -> Result<Grid, LaunchError> {
         Grid::with_model(program, config, spec, workspace, scheduler, None, None)
     }
@@ -64,9 +64,9 @@ impl Grid {
         config: &DeviceConfig,
         spec: &LaunchSpec<'_>,
         workspace: Option<u64>,
-        mut scheduler: Box<dyn Scheduler>,
+        mut scheduler: Box<dyn SchedulerStrategy>,
         model: Option<Box<dyn MemoryModel>>,
-        watch: Option<Watch>,
+        watch: Option<LaunchWatch>,
     ) -> Result<Grid, LaunchError> {
         let held = Held {
             program,

@@ -4,8 +4,8 @@
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::decoded::{
-    Access, Asynchronous, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Matrix,
-    Origin, Pack, Special, TextureInst,
+    Asynchronous, Atomic, Barrier, Call, Collective, DecodedAccess, Inst, LanewiseInst, LoadedFunction,
+    Matrix, Origin, Pack, Special, TextureInst,
 };
 use crate::exec::launch_constants;
 use crate::launch::{LaunchError, LaunchSpec, plan};
@@ -15,11 +15,11 @@ use crate::model::Fence;
 /// What a program consists of. Instructions of a kind say by `extra` which entry of its table is theirs.
 #[derive(Clone, Copy)]
 #[allow(missing_docs, reason = "the tables are named as their entries")]
-pub struct Image<'p> {
+pub struct CodeImage<'p> {
     pub code: &'p [Inst],
     /// Where each instruction comes from.
     pub origins: &'p [Origin],
-    pub accesses: &'p [Access],
+    pub accesses: &'p [DecodedAccess],
     pub atomics: &'p [Atomic],
     pub fences: &'p [Fence],
     pub specials: &'p [Special],
@@ -37,7 +37,7 @@ pub struct Image<'p> {
     pub isa: Isa,
 }
 
-impl std::fmt::Debug for Image<'_> {
+impl std::fmt::Debug for CodeImage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Image").field("instructions", &self.code.len()).finish_non_exhaustive()
     }
@@ -62,8 +62,8 @@ pub struct Launched {
 
 impl Program {
     /// The decoded instructions.
-    pub fn image(&self) -> Image<'_> {
-        Image {
+    pub fn image(&self) -> CodeImage<'_> {
+        CodeImage {
             code: &self.code,
             origins: &self.origins,
             accesses: &self.accesses,

@@ -2,11 +2,11 @@
 
 use crate::config::DeviceConfig;
 use crate::exec::Machine;
-use crate::fault::{Diagnosis, Fault};
+use crate::fault::{LaunchDiagnosis, LaunchFault};
 use crate::load::{KernelInfo, LoadError, Program};
 use crate::memory::Memory;
 use crate::model::{MemoryModel, ModelCounts};
-use crate::schedule::Scheduler;
+use crate::schedule::SchedulerStrategy;
 
 /// What to launch.
 #[derive(Clone, Copy, Debug)]
@@ -132,11 +132,11 @@ pub enum End {
     /// All threads have exited.
     Complete,
     /// Nobody can go on.
-    Deadlock(Diagnosis),
+    Deadlock(LaunchDiagnosis),
     /// The step budget is used up.
-    StepBudget(Diagnosis),
+    StepBudget(LaunchDiagnosis),
     /// Something illegal was done.
-    Fault(Box<Fault>),
+    Fault(Box<LaunchFault>),
 }
 
 /// What a launch did.
@@ -191,7 +191,7 @@ pub fn launch(
     memory: &mut Memory,
     config: &DeviceConfig,
     spec: &LaunchSpec<'_>,
-    scheduler: &mut dyn Scheduler,
+    scheduler: &mut dyn SchedulerStrategy,
 ) -> Result<LaunchResult, LaunchError> {
     launch_with(program, memory, config, spec, scheduler, None).map(|(result, _)| result)
 }
@@ -205,7 +205,7 @@ pub fn launch_with(
     memory: &mut Memory,
     config: &DeviceConfig,
     spec: &LaunchSpec<'_>,
-    scheduler: &mut dyn Scheduler,
+    scheduler: &mut dyn SchedulerStrategy,
     model: Option<Box<dyn MemoryModel + '_>>,
 ) -> Result<(LaunchResult, ModelCounts), LaunchError> {
     let plan = plan(program, config, spec, None)?;

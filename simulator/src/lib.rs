@@ -1,7 +1,7 @@
 //! The virtual GPU: runs PTX deterministically on the CPU, one whole warp per dispatch.
 //!
 //! [`Program::load`] decodes a module once; [`launch`] runs a kernel of it against a [`Memory`], a
-//! [`Scheduler`] deciding who runs next; a [`Grid`] is a launch in progress, so that several can take turns. The same seed gives the same run: no wall clock, no host address
+//! [`SchedulerStrategy`] deciding who runs next; a [`Grid`] is a launch in progress, so that several can take turns. The same seed gives the same run: no wall clock, no host address
 //! and no hash order enters. Device code cannot reach host memory outside its allocations.
 //!
 //! What it models: independent thread scheduling (Volta and later; lockstep on request), CTA and named
@@ -30,17 +30,17 @@ mod turns;
 
 pub use address::{CODE_BASE, GLOBAL_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 pub use config::DeviceConfig;
-pub use console::{Console, Stream};
-pub use exec::{DeviceAction, DeviceWork, Others, Watch, reduce, shuffle_source};
+pub use console::{Console, ConsoleStream};
+pub use exec::{DeviceAction, DeviceWork, LaunchWatch, Others, reduce, shuffle_source};
 pub use fault::{
-    AccessKind, Activity, Diagnosis, Fault, FaultKind, Group, LastWrite, Near, Place, SourcePosition, Spin,
-    ThreadId,
+    Activity, Group, LaunchDiagnosis, LaunchFault, Near, Place, SourcePosition, SpinPlace, SpunOnWrite,
+    StopKind, ThreadId, TouchKind,
 };
 pub use grid::Grid;
-pub use image::{Image, Launched};
+pub use image::{CodeImage, Launched};
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch, launch_with};
 pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Placement, Places, Program, SharedVariable};
-pub use memory::{Access, AllocationKind, Endpoint, GRANULARITY, Memory, MemoryError};
+pub use memory::{AllocationKind, Endpoint, GRANULARITY, MappingAccess, Memory, MemoryError};
 pub use model::{At, MemoryModel, ModelCounts};
-pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, Scheduler, Turn};
+pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, SchedulerStrategy, Turn};
 pub use tensor_map::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};

@@ -3,7 +3,7 @@
 use crate::alu_support::{Numbers, Row, check, edge_pairs, integer, row, shape, signed, wrap};
 use bugaroo_ptx::op::{Op, PrmtMode};
 use bugaroo_ptx::types::Type;
-use bugaroo_simulator::alu::{Shape, Width};
+use bugaroo_simulator::alu::{OperandShape, Width};
 use proptest::prelude::*;
 
 const BITS: [Type; 3] = [Type::B16, Type::B32, Type::B64];
@@ -26,7 +26,7 @@ fn logic(ty: Type, a: Row, b: Row, c: Row, p: Row) {
     check(&Op::Mov { ty }, &one, &[a], |x| (x[0], None));
     let select = shape(ty, &[ty, ty, Type::Pred]);
     check(&Op::Selp { ty }, &select, &[a, b, p], |x| (if x[2] == 1 { x[0] } else { x[1] }, None));
-    let negated = Shape { negated: [false, false, true, false], ..select };
+    let negated = OperandShape { negated: [false, false, true, false], ..select };
     check(&Op::Selp { ty }, &negated, &[a, b, p], |x| (if x[2] == 0 { x[0] } else { x[1] }, None));
     let by_int = Op::Slct { ty, selector: Type::S32, ftz: false };
     check(&by_int, &shape(ty, &[ty, ty, Type::S32]), &[a, b, c], |x| {
@@ -199,13 +199,13 @@ fn predicates(p: Row, q: Row) {
     let ty = Type::Pred;
     for flip in 0..4 {
         let negated = [flip & 1 != 0, flip & 2 != 0, false, false];
-        let two = Shape { negated, ..shape(ty, &[ty, ty]) };
+        let two = OperandShape { negated, ..shape(ty, &[ty, ty]) };
         let side = |x: &[u64], i: usize| x[i] ^ u64::from(negated[i]);
         check(&Op::And { ty }, &two, &[p, q], |x| (side(x, 0) & side(x, 1), None));
         check(&Op::Or { ty }, &two, &[p, q], |x| (side(x, 0) | side(x, 1), None));
         check(&Op::Xor { ty }, &two, &[p, q], |x| (side(x, 0) ^ side(x, 1), None));
         if !negated[1] {
-            let one = Shape { negated, ..shape(ty, &[ty]) };
+            let one = OperandShape { negated, ..shape(ty, &[ty]) };
             check(&Op::Not { ty }, &one, &[p], |x| (1 - side(x, 0), None));
             check(&Op::Mov { ty }, &one, &[p], |x| (side(x, 0), None));
         }
@@ -292,9 +292,9 @@ fn widths_that_the_isa_does_not_allow_are_refused() {
     assert!(select(&Op::And { ty: Type::B32 }, &narrow, Isa::Portable).is_none());
     let wide = shape(Type::B64, &[Type::B64, Type::B32]);
     assert!(select(&Op::Xor { ty: Type::B64 }, &wide, Isa::Portable).is_none());
-    let negated = Shape { negated: [true; 4], ..shape(Type::B32, &[Type::B32]) };
+    let negated = OperandShape { negated: [true; 4], ..shape(Type::B32, &[Type::B32]) };
     assert!(select(&Op::Not { ty: Type::B32 }, &negated, Isa::Portable).is_none());
-    let extra = Shape { dst2: Some(Width::Pred), ..shape(Type::B32, &[Type::B32]) };
+    let extra = OperandShape { dst2: Some(Width::Pred), ..shape(Type::B32, &[Type::B32]) };
     assert!(select(&Op::Not { ty: Type::B32 }, &extra, Isa::Portable).is_none());
     assert!(select(&Op::Exit, &shape(Type::B32, &[]), Isa::Portable).is_none());
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::alu_support::{Numbers, Row, check, edge_pairs, integer, row, shape};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{BoolOp, Compare, Type};
-use bugaroo_simulator::alu::{Isa, Shape, Width, select};
+use bugaroo_simulator::alu::{Isa, OperandShape, Width, select};
 use proptest::prelude::*;
 use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
@@ -89,9 +89,9 @@ fn forms(cmp: Compare, ty: Type, ftz: bool, a: Row, b: Row, c: Row) {
             let types: &[Type] = if combine.is_some() { &[ty, ty, Type::Pred] } else { &[ty, ty] };
             let rows: &[Row] = if combine.is_some() { &[a, b, c] } else { &[a, b] };
             let setp = Op::Setp { cmp, ty, ftz, combine };
-            let one = Shape { negated: [false, false, negated, false], ..shape(Type::Pred, types) };
+            let one = OperandShape { negated: [false, false, negated, false], ..shape(Type::Pred, types) };
             check(&setp, &one, rows, |x| (u64::from(combined(combine, t(x), third(x))), None));
-            let two = Shape { dst2: Some(Width::Pred), ..one };
+            let two = OperandShape { dst2: Some(Width::Pred), ..one };
             check(&setp, &two, rows, |x| {
                 let p = combined(combine, t(x), third(x));
                 let q = combined(combine, !t(x), third(x));
@@ -99,7 +99,7 @@ fn forms(cmp: Compare, ty: Type, ftz: bool, a: Row, b: Row, c: Row) {
             });
             for (dst, truth) in destinations(ty) {
                 let set = Op::Set { cmp, dst, ty, ftz, combine };
-                let one = Shape { negated: one.negated, ..shape(dst, types) };
+                let one = OperandShape { negated: one.negated, ..shape(dst, types) };
                 check(&set, &one, rows, |x| {
                     (if combined(combine, t(x), third(x)) { truth } else { 0 }, None)
                 });

@@ -3,7 +3,7 @@
 use crate::alu_support::{Numbers, Row, check, edges, integer, limits, row, value};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::{Rounding, Type};
-use bugaroo_simulator::alu::{Isa, Shape, Width, select};
+use bugaroo_simulator::alu::{Isa, OperandShape, Width, select};
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
@@ -193,8 +193,12 @@ fn between(dst: Type, src: Type, row: &Row, numbers: &mut Numbers) {
                 (row[i] | noise) & (u64::MAX >> (64 - from.bytes() / 32 * 8))
             });
             for to in registers(dst) {
-                let shape =
-                    Shape { dst: *to, dst2: None, src: [Some(*from), None, None, None], negated: [false; 4] };
+                let shape = OperandShape {
+                    dst: *to,
+                    dst2: None,
+                    src: [Some(*from), None, None, None],
+                    negated: [false; 4],
+                };
                 check(&form.op(), &shape, &[junk], |x| (reference(form, x[0], *to), None));
             }
         }
@@ -309,8 +313,12 @@ fn registers_narrower_than_the_type_are_refused() {
         sat: false,
         relu: false,
     };
-    let narrow =
-        Shape { dst: Width::W32, dst2: None, src: [Some(Width::W32), None, None, None], negated: [false; 4] };
+    let narrow = OperandShape {
+        dst: Width::W32,
+        dst2: None,
+        src: [Some(Width::W32), None, None, None],
+        negated: [false; 4],
+    };
     assert!(select(&form.op(), &narrow, Isa::Portable).is_none());
     let bf16 = Form { dst: Type::BF16, src: Type::F32, ..form };
     assert!(select(&bf16.op(), &narrow, Isa::Portable).is_none(), "a .bf16 needs a register of its own size");

@@ -31,9 +31,9 @@ fn run(body: &str, seeds: u64) -> Vec<[u32; 32]> {
             step_budget: Some(1_000_000),
         };
         let (pw, pr) = ([0.75; 2], [0.5; 2]);
-        let settings = ptx::Settings { pw, pr, seed: (seed, 0), memory: 1 << 28 };
+        let settings = ptx::PtxSettings { pw, pr, seed: (seed, 0), memory: 1 << 28 };
         let facts = Arc::new(ptx::Facts::new(&program));
-        let model = Some(Box::new(ptx::Ptx::new(&settings, facts)) as _);
+        let model = Some(Box::new(ptx::PtxModel::new(&settings, facts)) as _);
         let mut scheduler = RandomScheduler::new(seed);
         let (result, _) =
             launch_with(&program, &mut memory, &config, &spec, &mut scheduler, model).expect("a launch");

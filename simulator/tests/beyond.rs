@@ -87,10 +87,10 @@ fn received(order: (&str, &str, bool), model: &str, settles: bool, seeds: u64) -
                 };
                 let seed = (seed, u64::from(kernel == "send"));
                 let under: Box<dyn MemoryModel> = if model == "ptx" {
-                    let settings = ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 28 };
-                    Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&program))))
+                    let settings = ptx::PtxSettings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 28 };
+                    Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(&program))))
                 } else {
-                    let settings = store_buffer::Settings { pw: [0.75; 2], seed, capacity: 256 };
+                    let settings = store_buffer::StoreBufferSettings { pw: [0.75; 2], seed, capacity: 256 };
                     let sites = Arc::new(store_buffer::Sites::new(&program, &table));
                     Box::new(store_buffer::StoreBuffer::new(&settings, sites))
                 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, FaultKind, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler,
+    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, StopKind,
     launch_with,
 };
 
@@ -33,11 +33,12 @@ fn run(body: &str, model: &str, seed: u64) -> (End, Vec<u32>) {
     let model: Option<Box<dyn MemoryModel>> = match model {
         "none" => None,
         "ptx" => {
-            let settings = ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed: (seed, 0), memory: 1 << 30 };
-            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&program)))))
+            let settings = ptx::PtxSettings { pw: [0.75; 2], pr: [0.5; 2], seed: (seed, 0), memory: 1 << 30 };
+            Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(&program)))))
         }
         _ => {
-            let settings = store_buffer::Settings { pw: [0.75; 2], seed: (seed, 0), capacity: 256 };
+            let settings =
+                store_buffer::StoreBufferSettings { pw: [0.75; 2], seed: (seed, 0), capacity: 256 };
             let sites = Arc::new(store_buffer::Sites::new(&program, &table));
             Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
         }
@@ -138,7 +139,7 @@ fn ranks_that_no_block_has_fault() {
         ] {
             let (end, _) = run(&body, "none", 1);
             let End::Fault(fault) = end else { panic!("rank {rank}: {end:?}") };
-            assert!(matches!(fault.kind, FaultKind::BadClusterAddress { .. }), "rank {rank}: {fault}");
+            assert!(matches!(fault.kind, StopKind::BadClusterAddress { .. }), "rank {rank}: {fault}");
         }
     }
 }

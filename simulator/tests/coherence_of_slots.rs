@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::collect_sites;
-use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, RandomScheduler, launch_with,
 };
@@ -89,7 +89,7 @@ fn a_value_that_was_replaced_does_not_come_back() {
             params: &at.to_le_bytes(),
             step_budget: None,
         };
-        let settings = Settings { pw: [0.9; 2], seed: (seed, 0), capacity: 256 };
+        let settings = StoreBufferSettings { pw: [0.9; 2], seed: (seed, 0), capacity: 256 };
         let model = StoreBuffer::new(&settings, Arc::new(Sites::new(&program, &table)));
         let mut scheduler = RandomScheduler::new(seed);
         let launched =

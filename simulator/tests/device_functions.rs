@@ -3,8 +3,8 @@
 
 use crate::injected::{Argument, Injection, Outcome, Prepared, Work, run, run_original, words};
 use crate::support::Device;
-use bugaroo_device_handlers::Model;
-use bugaroo_simulator::{End, FaultKind, LaunchSpec, RandomScheduler, Stream, launch};
+use bugaroo_device_handlers::HandlerModel;
+use bugaroo_simulator::{ConsoleStream, End, LaunchSpec, RandomScheduler, StopKind, launch};
 
 const PTX: &str = include_str!("kernels/device_functions.ptx");
 
@@ -13,7 +13,7 @@ fn outcome(prepared: &Prepared, work: &Work<'_>) -> Outcome {
     let plain = run_original(prepared, work, 0);
     for pw in [0.0, 0.5, 1.0] {
         for seed in 0..3 {
-            let injection = Injection::new(Model::StoreBuffer, pw);
+            let injection = Injection::new(HandlerModel::StoreBuffer, pw);
             let injected = run(prepared, work, Some(&injection), seed);
             assert_eq!(injected.buffers, plain.buffers, "{}, {pw}, seed {seed}", work.kernel);
             assert_eq!(injected.printed, plain.printed, "{}, {pw}, seed {seed}", work.kernel);
@@ -62,7 +62,7 @@ fn printf_formats_and_sees_the_threads_own_stores() {
 fn a_failed_assertion_is_told_and_ends_the_launch() {
     let outcome = outcome(&Prepared::new(PTX), &Work::new("asserts", 1, 32, &[Argument::U32(31)]));
     let End::Fault(fault) = &outcome.end else { panic!("{:?}", outcome.end) };
-    assert_eq!(fault.kind, FaultKind::Assert);
+    assert_eq!(fault.kind, StopKind::Assert);
     assert_eq!(fault.thread.thread, [31, 0, 0]);
     assert_eq!(fault.place.function, "asserts", "the call is the place, not the device's function");
     let [line] = outcome.printed.as_slice() else { panic!("{:?}", outcome.printed) };
@@ -77,7 +77,7 @@ fn assertions_go_to_the_standard_error_stream() {
     let mut device = Device::new(PTX);
     assert!(matches!(device.launch("asserts", 1, 32, &[30], 0).end, End::Fault(_)));
     let told = device.memory.console().take();
-    assert!(told.iter().all(|(stream, _)| *stream == Stream::Error) && !told.is_empty());
+    assert!(told.iter().all(|(stream, _)| *stream == ConsoleStream::Error) && !told.is_empty());
     assert!(device.memory.console().take().is_empty());
 }
 
@@ -114,10 +114,10 @@ fn misused_heap_memory_faults() {
         end => panic!("{end:?}"),
     };
     let twice = fault(device.launch("free_twice", 1, 1, &[], 0).end);
-    assert!(matches!(twice.kind, FaultKind::BadFree { .. }), "{twice}");
+    assert!(matches!(twice.kind, StopKind::BadFree { .. }), "{twice}");
     assert_eq!(twice.place.function, "free_twice");
     let freed = fault(device.launch("use_freed", 1, 1, &[out], 0).end);
-    assert!(matches!(freed.kind, FaultKind::Freed { .. }), "{freed}");
+    assert!(matches!(freed.kind, StopKind::Freed { .. }), "{freed}");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn local_memory_grows() {
         0,
     );
     let End::Fault(fault) = &outcome.end else { panic!("{:?}", outcome.end) };
-    assert!(matches!(fault.kind, FaultKind::StackOverflow { .. }), "{fault}");
+    assert!(matches!(fault.kind, StopKind::StackOverflow { .. }), "{fault}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::support::Device;
 use bugaroo_simulator::{
-    Activity, DeviceConfig, End, FaultKind, LaunchError, LaunchSpec, LoadError, Memory, Program,
-    RandomScheduler, launch,
+    Activity, DeviceConfig, End, LaunchError, LaunchSpec, LoadError, Memory, Program, RandomScheduler,
+    StopKind, launch,
 };
 
 const HEAD: &str = ".version 7.8\n.target sm_75\n.address_size 64\n";
@@ -238,7 +238,7 @@ fn freed_memory_faults_and_the_fault_names_it() {
     let out = device.buffer(4);
     device.memory.free(out).expect("allocated");
     let End::Fault(fault) = device.launch("race", 1, 32, &[out], 0).end else { panic!("it faults") };
-    assert!(matches!(fault.kind, FaultKind::Freed { address, size: 4, .. } if address == out), "{fault}");
+    assert!(matches!(fault.kind, StopKind::Freed { address, size: 4, .. } if address == out), "{fault}");
     assert_eq!(fault.place.instruction, "ld.global.u32 x, [out];");
 }
 

@@ -4,13 +4,13 @@
 use std::sync::LazyLock;
 
 use crate::injected::{Injection, Prepared, Work, run, run_original, words};
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 
 static KERNELS: LazyLock<Prepared> =
     LazyLock::new(|| Prepared::new(include_str!("kernels/false_alarms.ptx")));
 
 /// Seeds whose memory ends otherwise than it has to.
-fn wrong(kernel: &str, (grid, block): (u32, u32), model: Model, pw: f64) -> usize {
+fn wrong(kernel: &str, (grid, block): (u32, u32), model: HandlerModel, pw: f64) -> usize {
     let zeros = words(&vec![0; block as usize]);
     let work = Work::new(kernel, grid, block, &[zeros.clone(), zeros]);
     let right = run_original(&KERNELS, &work, 0).complete().buffers;
@@ -20,9 +20,13 @@ fn wrong(kernel: &str, (grid, block): (u32, u32), model: Model, pw: f64) -> usiz
 
 fn only_the_paper_fails(kernel: &str, shape: (u32, u32)) {
     for pw in [0.25, 0.5, 0.75, 1.0] {
-        assert_eq!(wrong(kernel, shape, Model::StoreBuffer, pw), 0, "{kernel}, store-buffer, p_w {pw}");
+        assert_eq!(
+            wrong(kernel, shape, HandlerModel::StoreBuffer, pw),
+            0,
+            "{kernel}, store-buffer, p_w {pw}"
+        );
     }
-    let wrong = wrong(kernel, shape, Model::Bugaroo, 1.0);
+    let wrong = wrong(kernel, shape, HandlerModel::Bugaroo, 1.0);
     assert!(wrong > 0, "{kernel}: no false alarm in 100 trials of model bugaroo");
 }
 

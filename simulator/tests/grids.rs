@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, FaultKind, Grid, LaunchError, LaunchSpec, Memory, Program,
-    RandomScheduler, launch,
+    AllocationKind, DeviceConfig, End, Grid, LaunchError, LaunchSpec, Memory, Program, RandomScheduler,
+    StopKind, launch,
 };
 
 const KERNELS: &str = r"
@@ -158,7 +158,7 @@ fn memory_that_is_freed_between_turns_is_gone() {
     let Some(End::Fault(fault)) = grid.advance(&mut device.memory, 100) else {
         panic!("the word was freed while the kernel read it")
     };
-    assert!(matches!(fault.kind, FaultKind::Freed { .. }), "{fault:?}");
+    assert!(matches!(fault.kind, StopKind::Freed { .. }), "{fault:?}");
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::sync::{Arc, LazyLock};
 
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_ptx::ast::Module;
-use bugaroo_simulator::model::ptx::{self, Ptx};
-use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_simulator::model::ptx::{self, PtxModel};
+use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, Diagnosis, End, LastWrite, LaunchSpec, Memory, MemoryModel, PctScheduler,
-    Program, RandomScheduler, Scheduler, launch_with,
+    AllocationKind, DeviceConfig, End, LaunchDiagnosis, LaunchSpec, Memory, MemoryModel, PctScheduler,
+    Program, RandomScheduler, SchedulerStrategy, SpunOnWrite, launch_with,
 };
 
 static MODULE: LazyLock<Module> =
@@ -62,15 +62,15 @@ fn run(kernel: &str, (grid, block): (u32, u32), case: &Case) -> (End, u64) {
     let model: Option<Box<dyn MemoryModel>> = match case.model {
         Model::None => None,
         Model::StoreBuffer => {
-            let settings = Settings { pw, seed, capacity: 256 };
+            let settings = StoreBufferSettings { pw, seed, capacity: 256 };
             Some(Box::new(StoreBuffer::new(&settings, Arc::new(Sites::new(&program, &table)))))
         }
         Model::Ptx => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
-            Some(Box::new(Ptx::new(&settings, Arc::new(ptx::Facts::new(&program)))))
+            let settings = ptx::PtxSettings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
+            Some(Box::new(PtxModel::new(&settings, Arc::new(ptx::Facts::new(&program)))))
         }
     };
-    let mut scheduler: Box<dyn Scheduler> = match case.pct {
+    let mut scheduler: Box<dyn SchedulerStrategy> = match case.pct {
         true => Box::new(PctScheduler::new(case.seed, 3, None)),
         false => Box::new(RandomScheduler::new(case.seed)),
     };
@@ -88,7 +88,7 @@ fn every(seeds: u64, mut f: impl FnMut(&Case)) {
 }
 
 /// It is a deadlock by its state, in every case, and soon.
-fn hangs(kernel: &str, shape: (u32, u32), check: impl Fn(&Diagnosis)) {
+fn hangs(kernel: &str, shape: (u32, u32), check: impl Fn(&LaunchDiagnosis)) {
     every(3, |case| {
         let (end, instructions) = run(kernel, shape, case);
         let of = format!("{kernel} {:?} pct {} seed {}", case.model, case.pct, case.seed);
@@ -100,7 +100,7 @@ fn hangs(kernel: &str, shape: (u32, u32), check: impl Fn(&Diagnosis)) {
 }
 
 /// Some thread reads `value` by an instruction with this text, and `last` is true of who wrote it.
-fn reads(diagnosis: &Diagnosis, text: &str, value: u64, last: impl Fn(&LastWrite) -> bool) {
+fn reads(diagnosis: &LaunchDiagnosis, text: &str, value: u64, last: impl Fn(&SpunOnWrite) -> bool) {
     let found = diagnosis.spins.iter().any(|spin| {
         spin.place.instruction.contains(text)
             && spin.place.source.iter().any(|at| at.file.ends_with("hangs.cu"))
@@ -110,8 +110,8 @@ fn reads(diagnosis: &Diagnosis, text: &str, value: u64, last: impl Fn(&LastWrite
     assert!(found, "no `{text}` that reads {value}: {diagnosis}");
 }
 
-fn nobody(last: &LastWrite) -> bool {
-    *last == LastWrite::Nobody
+fn nobody(last: &SpunOnWrite) -> bool {
+    *last == SpunOnWrite::Nobody
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn one_thread_waits_for_a_flag_that_nobody_sets() {
     hangs("flag_acquire", (1, 1), |d| reads(d, "ld.acquire", 0, nobody));
     hangs("flag_weak", (1, 1), |d| reads(d, "ld.global", 0, nobody));
     hangs("flag_shared", (1, 1), |d| {
-        reads(d, "ld.volatile.shared", 0, |last| matches!(last, LastWrite::Thread { .. }));
+        reads(d, "ld.volatile.shared", 0, |last| matches!(last, SpunOnWrite::Thread { .. }));
     });
 }
 
@@ -142,15 +142,15 @@ fn two_blocks_wait_for_each_other() {
 
 #[test]
 fn a_lock_that_nobody_gives_back_is_told_with_who_has_it() {
-    let taken = |last: &LastWrite| match last {
-        LastWrite::Thread { place, .. } => place.instruction.contains("atom"),
+    let taken = |last: &SpunOnWrite| match last {
+        SpunOnWrite::Thread { place, .. } => place.instruction.contains("atom"),
         _ => false,
     };
     hangs("lock_kept", (2, 48), |d| reads(d, "atom", 1, taken));
     hangs("lock_kept_exchange", (2, 48), |d| reads(d, "atom", 1, taken));
     hangs("called", (2, 40), |d| reads(d, "atom", 1, taken));
     hangs("ticket_kept", (2, 8), |d| {
-        reads(d, "ld.volatile", 3, |last| matches!(last, LastWrite::Thread { .. }));
+        reads(d, "ld.volatile", 3, |last| matches!(last, SpunOnWrite::Thread { .. }));
     });
 }
 
@@ -162,7 +162,7 @@ fn a_grid_barrier_without_all_blocks_hangs_with_blocks_that_have_not_started() {
         let (end, _) = run("grid_barrier", (6, 64), &case);
         let End::Deadlock(diagnosis) = end else { panic!("{end:?}") };
         assert_eq!(diagnosis.blocks_pending, 2);
-        reads(&diagnosis, "ld.volatile", 4, |last| matches!(last, LastWrite::Thread { .. }));
+        reads(&diagnosis, "ld.volatile", 4, |last| matches!(last, SpunOnWrite::Thread { .. }));
         assert!(diagnosis.to_string().contains("wait at barrier 0"), "{diagnosis}");
     });
 }
@@ -190,7 +190,7 @@ fn a_store_that_may_be_late_for_ever_hangs_its_reader_in_injected_trials_only() 
             End::Complete => {}
             End::Deadlock(diagnosis) => {
                 hung += 1;
-                let held = |last: &LastWrite| matches!(last, LastWrite::Thread { held: true, .. });
+                let held = |last: &SpunOnWrite| matches!(last, SpunOnWrite::Thread { held: true, .. });
                 reads(&diagnosis, "ld.volatile", 0, held);
             }
             other => panic!("{other:?}"),

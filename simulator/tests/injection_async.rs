@@ -6,7 +6,7 @@ use crate::injected::{
     Argument, Injection, Prepared, Work, in_both_forms, natively, run, run_original, words,
 };
 use crate::support::Device;
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 use bugaroo_simulator::{Activity, DeviceConfig, End};
 
 /// A kernel of one warp: each thread's word of shared memory is 7, `body` does something with it, `in` and
@@ -162,7 +162,7 @@ fn what_was_stored_before_an_arrival_is_there_behind_the_wait() {
     let work = Work::new("copy", 1, 32, &arguments);
     let mut delayed = 0;
     for seed in 0..60 {
-        let injection = Injection::new(Model::StoreBuffer, 1.0);
+        let injection = Injection::new(HandlerModel::StoreBuffer, 1.0);
         let native = natively(|| run(&prepared, &work, Some(&injection), seed)).complete();
         assert_eq!(native.words(1), [42; 32], "natively, seed {seed}");
         let outcome = run(&prepared, &work, Some(&injection), seed).complete();
@@ -179,7 +179,7 @@ fn unnoticed(prepared: &Prepared, work: &Work<'_>, seeds: u64) {
     for pw in [0.5, 1.0] {
         for seed in 0..seeds {
             in_both_forms(|| {
-                let injection = Injection::new(Model::StoreBuffer, pw);
+                let injection = Injection::new(HandlerModel::StoreBuffer, pw);
                 let outcome = run(prepared, work, Some(&injection), seed).complete();
                 assert!(outcome.buffers == expected, "{}, p_w {pw}, seed {seed}", work.kernel);
             });

@@ -3,7 +3,7 @@
 use crate::injected::{
     Argument, Injection, Prepared, Work, in_both_forms, run, run_original, under_ptx, words,
 };
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 
 macro_rules! corpus {
     ($name:literal) => {
@@ -11,9 +11,9 @@ macro_rules! corpus {
     };
 }
 
-const BOTH: [Model; 2] = [Model::StoreBuffer, Model::Bugaroo];
+const BOTH: [HandlerModel; 2] = [HandlerModel::StoreBuffer, HandlerModel::Bugaroo];
 
-fn unnoticed(prepared: &Prepared, work: &Work<'_>, models: &[Model]) {
+fn unnoticed(prepared: &Prepared, work: &Work<'_>, models: &[HandlerModel]) {
     let expected = run_original(prepared, work, 0).complete().buffers;
     assert_ne!(expected, buffers(work), "{} does nothing", work.kernel);
     assert_eq!(run(prepared, work, None, 0).complete().buffers, expected, "{}", work.kernel);
@@ -104,7 +104,11 @@ fn every_width() {
         ];
         unnoticed(&prepared, &Work::new("all", 2, 32, &arguments), &BOTH);
         // Sub-words of a larger value: the paper's equality of addresses does not see them.
-        unnoticed(&prepared, &Work::new("parts", 2, 32, &[noise(512), noise(512)]), &[Model::StoreBuffer]);
+        unnoticed(
+            &prepared,
+            &Work::new("parts", 2, 32, &[noise(512), noise(512)]),
+            &[HandlerModel::StoreBuffer],
+        );
     });
 }
 
@@ -146,11 +150,11 @@ fn wide_atomics() {
     let count = Work::new("count", 2, 32, &[words(&[0; 4]), words(&[0; 2])]);
     let once = Work::new("once", 1, 1, &[words(&[1, 0, 2, 0, 3, 0, 4, 0]), words(&[0; 16])]);
     in_both_forms(|| {
-        unnoticed(&prepared, &count, &[Model::StoreBuffer]);
-        unnoticed(&prepared, &once, &[Model::StoreBuffer]);
+        unnoticed(&prepared, &count, &[HandlerModel::StoreBuffer]);
+        unnoticed(&prepared, &once, &[HandlerModel::StoreBuffer]);
     });
     under_ptx(|| {
-        unnoticed(&prepared, &count, &[Model::StoreBuffer]);
-        unnoticed(&prepared, &once, &[Model::StoreBuffer]);
+        unnoticed(&prepared, &count, &[HandlerModel::StoreBuffer]);
+        unnoticed(&prepared, &once, &[HandlerModel::StoreBuffer]);
     });
 }

@@ -11,7 +11,7 @@ use crate::injected::{
     Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, under_ptx,
     words,
 };
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 use proptest::prelude::*;
 
 static KERNELS: LazyLock<Prepared> = LazyLock::new(|| Prepared::new(include_str!("kernels/cta.ptx")));
@@ -19,7 +19,7 @@ static KERNELS: LazyLock<Prepared> = LazyLock::new(|| Prepared::new(include_str!
 const BLOCK: u32 = 64;
 
 fn store_buffer(pw: f64) -> Injection {
-    Injection::new(Model::StoreBuffer, pw)
+    Injection::new(HandlerModel::StoreBuffer, pw)
 }
 
 fn outcomes(kernel: &str, injection: &Injection, seeds: u64) -> Vec<Outcome> {
@@ -108,8 +108,8 @@ fn the_papers_model_takes_a_narrowed_fence_for_a_fence() {
     let sites = KERNELS.sites("fence_of_another", "membar.gl");
     let injection = |model| Injection::new(model, 1.0);
     let kernel = "fence_of_another";
-    let whole = seen(kernel, &injection(Model::Bugaroo), 60);
-    assert_eq!(seen(kernel, &injection(Model::Bugaroo).narrowing(&sites), 60), whole);
+    let whole = seen(kernel, &injection(HandlerModel::Bugaroo), 60);
+    assert_eq!(seen(kernel, &injection(HandlerModel::Bugaroo).narrowing(&sites), 60), whole);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn who_spins_on_a_plain_store_behind_a_barrier_ends() {
 fn a_dry_pool_loses_nothing() {
     let rounds = 40;
     let prepared = Prepared::new(include_str!("kernels/injection.ptx"));
-    for model in [Model::StoreBuffer, Model::Bugaroo] {
+    for model in [HandlerModel::StoreBuffer, HandlerModel::Bugaroo] {
         let mut delayed = BTreeSet::new();
         // Room for every store, for some, and for hardly any: counts and tables alone take the rest.
         for budget in [256 << 20, 100_000, 70_000, 1] {

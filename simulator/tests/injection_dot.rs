@@ -2,7 +2,7 @@
 //! models, and one that has it never fails. `cbe_dot` itself is tried end to end elsewhere.
 
 use crate::injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, words};
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 
 const ELEMENTS: u32 = 16384;
 const TRIALS: u64 = 40;
@@ -27,7 +27,7 @@ fn failures(prepared: &Prepared, kernel: &str, injection: &Injection) -> u64 {
 fn the_unlock_needs_its_fence_and_the_lock_does_not() {
     let prepared = Prepared::new(include_str!("../../apps/cbe_dot/kernel.ptx"));
     in_both_forms(|| {
-        for model in [Model::StoreBuffer, Model::Bugaroo] {
+        for model in [HandlerModel::StoreBuffer, HandlerModel::Bugaroo] {
             for pw in [0.25, 0.5, 0.75, 1.0] {
                 let injection = Injection::new(model, pw);
                 for kernel in ["dot_original_2_fence", "dot_1_fence"] {
@@ -48,7 +48,7 @@ fn instrumentation_costs_little_where_nothing_is_delayed() {
     let work = work("dot_1_fence");
     let original = run_original(&prepared, &work, 0).complete().thread_instructions;
     let off = run(&prepared, &work, None, 0).complete().thread_instructions;
-    let on = run(&prepared, &work, Some(&Injection::new(Model::StoreBuffer, 0.75)), 0)
+    let on = run(&prepared, &work, Some(&Injection::new(HandlerModel::StoreBuffer, 0.75)), 0)
         .complete()
         .thread_instructions;
     println!("{original} instructions, {off} instrumented, {on} with stores delayed");

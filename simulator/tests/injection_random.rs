@@ -6,7 +6,7 @@
 //! value goes into a checksum that is stored at the end.
 
 use crate::injected::{Argument, Injection, Prepared, Work, natively, run, run_original, words};
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 use proptest::prelude::*;
 
 const BYTES: u32 = 32;
@@ -163,7 +163,7 @@ fn program(steps: &[Step]) -> String {
     text
 }
 
-fn same_with_and_without(steps: &[Step], models: &[Model], seed: u64) -> Result<(), TestCaseError> {
+fn same_with_and_without(steps: &[Step], models: &[HandlerModel], seed: u64) -> Result<(), TestCaseError> {
     let prepared = Prepared::new(&program(steps));
     let data: Vec<u32> = (0..BYTES / 4).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
     let arguments = [words(&data), Argument::Buffer(vec![0; 8 + BYTES as usize])];
@@ -191,7 +191,7 @@ proptest! {
     fn store_buffers_are_never_noticed_by_their_own_thread(
         steps in proptest::collection::vec(step(), 1..40), seed: u64,
     ) {
-        same_with_and_without(&steps, &[Model::StoreBuffer], seed)?;
+        same_with_and_without(&steps, &[HandlerModel::StoreBuffer], seed)?;
     }
 
     /// The paper matches addresses by equality, so its own thread is safe only while each address is used
@@ -206,6 +206,6 @@ proptest! {
             step.width = width;
             step.elements = step.elements.min(4 - width);
         }
-        same_with_and_without(&steps, &[Model::StoreBuffer, Model::Bugaroo], seed)?;
+        same_with_and_without(&steps, &[HandlerModel::StoreBuffer, HandlerModel::Bugaroo], seed)?;
     }
 }

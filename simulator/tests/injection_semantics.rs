@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use crate::injected::{
     Argument, Injection, Outcome, Prepared, Work, in_both_forms, natively, run, run_original, words,
 };
-use bugaroo_device_handlers::{Model, coin, threshold};
+use bugaroo_device_handlers::{HandlerModel, coin, threshold};
 use bugaroo_simulator::End;
 
 static KERNELS: LazyLock<Prepared> = LazyLock::new(|| Prepared::new(include_str!("kernels/injection.ptx")));
 
-const STORE_BUFFER: Model = Model::StoreBuffer;
+const STORE_BUFFER: HandlerModel = HandlerModel::StoreBuffer;
 
 /// The values that word 0 of the last buffer takes over some seeds.
 fn seen(kernel: &str, block: u32, injection: &Injection, seeds: u64) -> BTreeSet<u32> {
@@ -167,14 +167,14 @@ fn the_papers_barrier_leaves_global_stores_behind() {
         }
         global
     };
-    assert!(stale(Model::Bugaroo, 1.0) && stale(Model::Bugaroo, 0.5));
-    assert!(!stale(Model::Bugaroo, 0.0));
+    assert!(stale(HandlerModel::Bugaroo, 1.0) && stale(HandlerModel::Bugaroo, 0.5));
+    assert!(!stale(HandlerModel::Bugaroo, 0.0));
     assert!(!stale(STORE_BUFFER, 1.0) && !stale(STORE_BUFFER, 0.5));
 }
 
 #[test]
 fn the_paper_sees_unfenced_messages_too_and_heeds_fences() {
-    let injection = Injection::new(Model::Bugaroo, 0.5);
+    let injection = Injection::new(HandlerModel::Bugaroo, 0.5);
     assert!(seen("message", 1, &injection, 60).contains(&0));
     assert_eq!(seen("message_fenced", 1, &injection, 60), BTreeSet::from([42]));
     let fences = KERNELS.sites("message_fenced", "membar.gl");
@@ -267,7 +267,7 @@ fn bad_addresses_fault_where_they_are_stored_to() {
                 end => panic!("{kernel}: {end:?}"),
             };
             let original = kind(run_original(&KERNELS, &work, 1));
-            for model in [STORE_BUFFER, Model::Bugaroo] {
+            for model in [STORE_BUFFER, HandlerModel::Bugaroo] {
                 for pw in [0.0, 1.0] {
                     let (injected, function) =
                         kind(run(&KERNELS, &work, Some(&Injection::new(model, pw)), 1));
@@ -301,9 +301,9 @@ fn programs_without_races_do_not_notice() {
                 "{}, not written to",
                 work.kernel
             );
-            for model in [STORE_BUFFER, Model::Bugaroo] {
+            for model in [STORE_BUFFER, HandlerModel::Bugaroo] {
                 // The paper's buffers do not drain at __syncwarp, and it shows.
-                if model == Model::Bugaroo && work.kernel == "warp_scan" {
+                if model == HandlerModel::Bugaroo && work.kernel == "warp_scan" {
                     continue;
                 }
                 for pw in [0.0, 0.5, 1.0] {

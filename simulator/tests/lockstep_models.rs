@@ -23,11 +23,12 @@ fn run(source: &str, model: &str, seed: u64, words: usize) -> Vec<u32> {
     let model: Box<dyn MemoryModel> = match model {
         "ptx" => {
             let settings =
-                ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed: seed_of_launch, memory: 1 << 30 };
-            Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&program))))
+                ptx::PtxSettings { pw: [0.75; 2], pr: [0.5; 2], seed: seed_of_launch, memory: 1 << 30 };
+            Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(&program))))
         }
         _ => {
-            let settings = store_buffer::Settings { pw: [0.75; 2], seed: seed_of_launch, capacity: 256 };
+            let settings =
+                store_buffer::StoreBufferSettings { pw: [0.75; 2], seed: seed_of_launch, capacity: 256 };
             let sites = Arc::new(store_buffer::Sites::new(&program, &table));
             Box::new(store_buffer::StoreBuffer::new(&settings, sites))
         }

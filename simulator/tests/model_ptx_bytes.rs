@@ -1,11 +1,13 @@
 //! What stands beside a store's bytes in their granule of four is not its own: there may be another allocation, or none.
 
-use bugaroo_simulator::model::ptx::{Chances, Location, Machine, Plain, Span, Strength, ThreadKey};
+use bugaroo_simulator::model::ptx::{
+    Chances, GranuleSpan, Location, PlainMemory, PtxMachine, Strength, ThreadKey,
+};
 
 /// A granule of which one byte is there.
 struct OneByte(u32);
 
-impl Plain for OneByte {
+impl PlainMemory for OneByte {
     fn read(&mut self, _: Location) -> u32 {
         self.0
     }
@@ -19,10 +21,10 @@ impl Plain for OneByte {
 #[test]
 fn a_store_that_comes_early_leaves_the_bytes_beside_it() {
     const THREADS: usize = 8;
-    let byte = Span::new(Location::global(0), 0, 1);
+    let byte = GranuleSpan::new(Location::global(0), 0, 1);
     for seed in 0..200 {
         let chances = Chances::new(0.5, 1.0);
-        let mut machine = Machine::new(THREADS, chances, seed, 1 << 30);
+        let mut machine = PtxMachine::new(THREADS, chances, seed, 1 << 30);
         let mut memory = OneByte(0);
         for slot in 0..THREADS {
             machine.start(slot, ThreadKey::new(slot as u32, 0));

@@ -2,17 +2,17 @@
 //! much is written, and where memory runs short that is counted.
 
 use crate::injected::{Injection, Prepared, Work, run, run_original, under_ptx, words};
-use bugaroo_device_handlers::Model;
+use bugaroo_device_handlers::HandlerModel;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::model::ptx::{
-    Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey,
+    Chances, GranuleSpan, Loaded, Location, PlainMemory, PtxMachine, Scope, Strength, ThreadKey,
 };
 
 /// Memory that is there as far as it is written to.
 #[derive(Default)]
 struct Words(Vec<u32>);
 
-impl Plain for Words {
+impl PlainMemory for Words {
     fn read(&mut self, location: Location) -> u32 {
         self.0.get(location.offset as usize / 4).copied().unwrap_or(0)
     }
@@ -26,8 +26,8 @@ impl Plain for Words {
     }
 }
 
-fn word(index: u64) -> Span {
-    Span::new(Location::global(index * 4), 0, 4)
+fn word(index: u64) -> GranuleSpan {
+    GranuleSpan::new(Location::global(index * 4), 0, 4)
 }
 
 const RELAXED: (Strength, bool) = (Strength::Strong(Scope::Gpu), false);
@@ -43,14 +43,14 @@ struct Passed {
 /// Message passing without an acquire: has the reader, which has seen the flag and then writes so many words of its own,
 /// missed the data?
 fn message(own: u64, seed: u64, budget: u64) -> Passed {
-    let mut machine = Machine::new(2, Chances::new(0.0, 0.5), seed, budget);
+    let mut machine = PtxMachine::new(2, Chances::new(0.0, 0.5), seed, budget);
     let mut memory = Words::default();
     machine.start(0, ThreadKey::new(0, 0));
     machine.start(1, ThreadKey::new(1, 0));
     machine.store(&mut memory, 0, word(0), [1, 0, 0, 0], WEAK, 1);
     machine.fence(&mut memory, 0, Scope::Gpu, FenceKind::AcqRel);
     machine.store(&mut memory, 0, word(64), [1, 0, 0, 0], RELAXED, 2);
-    let read = |machine: &mut Machine, memory: &mut Words, at, strength| match machine.load(
+    let read = |machine: &mut PtxMachine, memory: &mut Words, at, strength| match machine.load(
         memory,
         1,
         word(at),
@@ -100,7 +100,7 @@ fn what_is_forgotten_is_counted() {
 #[test]
 fn forgetting_breaks_no_synchronisation() {
     for seed in 0..50 {
-        let mut machine = Machine::new(2, Chances::new(0.5, 1.0), seed, 1 << 20);
+        let mut machine = PtxMachine::new(2, Chances::new(0.5, 1.0), seed, 1 << 20);
         let mut memory = Words::default();
         machine.start(0, ThreadKey::new(0, 0));
         machine.start(1, ThreadKey::new(1, 0));
@@ -174,7 +174,7 @@ fn blocks_read_their_own_shared_memory() {
     let work = Work::new("own_shared", 8, 32, &buffers);
     let right = run_original(&kernels, &work, 0).complete().buffers;
     for seed in 0..20 {
-        let injection = Injection::new(Model::StoreBuffer, 0.75);
+        let injection = Injection::new(HandlerModel::StoreBuffer, 0.75);
         let ends = under_ptx(|| run(&kernels, &work, Some(&injection), seed).complete().buffers);
         assert!(ends == right, "another block's shared memory was read, seed {seed}");
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::observed_support::checker::Checker;
 use crate::observed_support::{Launch, MODELS, text};
-use bugaroo_semantics::event::{Access, AccessKind, Event, Memory};
+use bugaroo_semantics::event::{Access, AccessKind, Event, WhoseBytes};
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::End;
 
@@ -70,7 +70,7 @@ impl Observer for Matrices {
     fn event(&mut self, _: &Event<'_>) {}
 
     fn access(&mut self, access: &Access<'_>) {
-        if access.memory == Memory::Shared(0) {
+        if access.memory == WhoseBytes::Shared(0) {
             let first = access.address(access.by.mask.trailing_zeros());
             self.0.push((access.kind, access.size, access.elements, access.by.mask, first));
         }

@@ -12,8 +12,8 @@ use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_semantics::Wants;
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, PctScheduler, Program,
-    RandomScheduler, Scheduler, Watch,
+    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, MemoryModel,
+    PctScheduler, Program, RandomScheduler, SchedulerStrategy,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -67,17 +67,17 @@ fn run(
         let seed = (how.seed, 0);
         let model: Option<Box<dyn MemoryModel>> = match how.model {
             "ptx" => {
-                let settings = ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 30 };
-                Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(&program)))))
+                let settings = ptx::PtxSettings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 30 };
+                Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(&program)))))
             }
             "store-buffer" => {
-                let settings = store_buffer::Settings { pw: [0.75; 2], seed, capacity: 16 };
+                let settings = store_buffer::StoreBufferSettings { pw: [0.75; 2], seed, capacity: 16 };
                 let sites = store_buffer::Sites::new(&program, &collect_sites(&module));
                 Some(Box::new(store_buffer::StoreBuffer::new(&settings, Arc::new(sites))))
             }
             _ => None,
         };
-        let scheduler: Box<dyn Scheduler> = if how.pct {
+        let scheduler: Box<dyn SchedulerStrategy> = if how.pct {
             Box::new(PctScheduler::new(how.seed, PctScheduler::DEPTH, None))
         } else {
             Box::new(RandomScheduler::new(how.seed))
@@ -87,7 +87,7 @@ fn run(
         if let Some(checker) = &checker {
             checker.borrow_mut().strict = how.model.is_empty() || wants.sources;
         }
-        let watch = checker.clone().map(|observer| Watch { observer, grid: 7, first_site: 1000 });
+        let watch = checker.clone().map(|observer| LaunchWatch { observer, grid: 7, first_site: 1000 });
         let spec = LaunchSpec {
             kernel: &one.kernel,
             grid: one.grid,

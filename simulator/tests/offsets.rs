@@ -3,7 +3,7 @@
 
 mod support;
 
-use bugaroo_simulator::{DeviceConfig, End, FaultKind, Memory, Program};
+use bugaroo_simulator::{DeviceConfig, End, Memory, Program, StopKind};
 use support::Device;
 
 /// Offsets at which sums, products and sign changes go wrong.
@@ -119,7 +119,7 @@ fn addresses_of_variables_with_wild_offsets_fault() {
                 }
                 match run(&source).0 {
                     End::Fault(fault) => assert!(
-                        matches!(fault.kind, FaultKind::OutOfBounds { .. } | FaultKind::Misaligned { .. }),
+                        matches!(fault.kind, StopKind::OutOfBounds { .. } | StopKind::Misaligned { .. }),
                         "{access}: {fault}"
                     ),
                     other => panic!("{access}: {other:?}"),
@@ -234,7 +234,7 @@ fn allocas_of_any_size_fault_or_fit() {
         let body = format!("mov.u64 %rd4, {size};\nalloca.u64 %rd5, %rd4, 16;\nst.local.b64 [%rd5], %rd2;");
         let (end, ..) = run(&text("", &body));
         let End::Fault(fault) = end else { panic!("{size}: {end:?}") };
-        assert!(matches!(fault.kind, FaultKind::StackOverflow { .. }), "{fault}");
+        assert!(matches!(fault.kind, StopKind::StackOverflow { .. }), "{fault}");
     }
 }
 

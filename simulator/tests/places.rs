@@ -6,7 +6,7 @@ use crate::places_support::{Kernel, Node, kernel};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_protocol::{Inserted, Insertion, Position, Side, SourceSpan};
 use bugaroo_simulator::decoded::{Kind, NO_GUARD};
-use bugaroo_simulator::{Image, Memory, Places, Program, Rng};
+use bugaroo_simulator::{CodeImage, Memory, Places, Program, Rng};
 
 /// What a path met last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ struct Point {
 
 /// Goes along all paths of a function and says what is wrong.
 struct Walk<'p> {
-    image: Image<'p>,
+    image: CodeImage<'p>,
     program: &'p Program,
     node: Node,
     side: Side,

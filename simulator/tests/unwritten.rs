@@ -5,14 +5,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::observed_support::{BUFFER, Launch};
-use bugaroo_semantics::event::{Access, AccessKind, Event, Memory};
+use bugaroo_semantics::event::{Access, AccessKind, Event, WhoseBytes};
 use bugaroo_semantics::{Observer, Spares, Wants};
 use bugaroo_simulator::{End, Rng};
 
 /// What is told: an access with its first lane's address, or a store that was not foreseen, by the first address of the allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
-    Access(AccessKind, Memory, u64),
+    Access(AccessKind, WhoseBytes, u64),
     Unforeseen(u64),
 }
 
@@ -128,14 +128,14 @@ fn what_is_spared_is_read_and_not_written() {
             Told::Access(..) => None,
         });
         for told in &left_out {
-            let Told::Access(AccessKind::Load, Memory::Global, address) = *told else {
+            let Told::Access(AccessKind::Load, WhoseBytes::Global, address) = *told else {
                 panic!("{told:?} was left out: {ptx}")
             };
             // Nobody writes to the same buffer, unless that was not foreseen.
             if !late.is_some_and(|first| of_buffer(address, first)) {
                 let buffer = |address: u64| buffers.iter().position(|first| of_buffer(address, *first));
                 let writes = |told: &&Told| match told {
-                    Told::Access(kind, Memory::Global, other) => {
+                    Told::Access(kind, WhoseBytes::Global, other) => {
                         kind.writes() && buffer(*other) == buffer(address)
                     }
                     _ => false,

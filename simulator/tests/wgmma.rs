@@ -2,7 +2,7 @@
 //! is written here as the PTX ISA draws it: core matrices of eight rows of 16 bytes, and rows of a pattern in whose lines of
 //! 16 bytes the row's number is mixed.
 
-use bugaroo_simulator::{End, FaultKind};
+use bugaroo_simulator::{End, StopKind};
 
 use crate::support::Device;
 
@@ -251,5 +251,5 @@ fn a_matrix_outside_of_shared_memory_is_a_fault() {
     let outside = Layout { width: 16, transposed: false, skipped: 0 }.descriptor(2 * ROOM);
     let done = device.launch("k", 1, 128, &[buffer, buffer, outside, outside, buffer], 0);
     let End::Fault(fault) = done.end else { panic!("{:?}", done.end) };
-    assert!(matches!(fault.kind, FaultKind::OutOfBounds { size: 16, .. }), "{fault:?}");
+    assert!(matches!(fault.kind, StopKind::OutOfBounds { size: 16, .. }), "{fault:?}");
 }

@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, ensure};
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 /// The device's dot product beside the host's.
-fn dot_on_device(options: &Options) -> anyhow::Result<Verdict> {
+fn dot_on_device(options: &Options) -> anyhow::Result<CheckVerdict> {
     let a: Vec<f32> = (0..options.size).map(|i| (i % 7) as f32).collect();
     let b: Vec<f32> = (0..options.size).map(|i| (i % 5) as f32).collect();
     let expected: f32 = a.iter().zip(&b).map(|(a, b)| a * b).sum();

@@ -10,7 +10,7 @@ mod particles;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail, ensure};
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
 }
 
 /// The device's octree beside the host's.
-fn octree_on_device(options: &Options) -> anyhow::Result<Verdict> {
+fn octree_on_device(options: &Options) -> anyhow::Result<CheckVerdict> {
     let particles = particles(options.size);
     let expected = leaves(&particles, LIMITS);
     // An index of a deque that was stolen is not used again, so a block may need one for every task.

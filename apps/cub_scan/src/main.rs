@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, ensure};
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 use cudarc::driver::sys::CUdevice_attribute;
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
 }
 
 /// The device's prefix sums beside the host's.
-fn scan_on_device(options: &Options) -> anyhow::Result<Verdict> {
+fn scan_on_device(options: &Options) -> anyhow::Result<CheckVerdict> {
     let blocks = options.size.div_ceil(TILE);
     // None is zero: a tile that is left out is always missed.
     let input: Vec<u32> = (0..options.size).map(|i| i % 9 + 1).collect();
@@ -121,7 +121,7 @@ fn prefix_sums(numbers: &[u32]) -> Vec<u32> {
 }
 
 /// What there is to say of the device's prefix sums.
-fn compare(output: &[u32], expected: &[u32]) -> Verdict {
+fn compare(output: &[u32], expected: &[u32]) -> CheckVerdict {
     let wrong = output.iter().zip(expected).filter(|(have, want)| have != want).count();
     match output.iter().zip(expected).position(|(have, want)| have != want) {
         None => Ok(format!("{} prefix sums are right", expected.len())),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use bugaroo_harness::capture::{Keep, Output};
 use bugaroo_harness::library::DRIVER_VARIABLE;
-use bugaroo_harness::process::{Ended, NO_VARIABLES, Patience, Program};
+use bugaroo_harness::process::{Ended, NO_VARIABLES, Patience, ProgramCall};
 use bugaroo_harness::{DriverLibrary, Exit, Interrupt};
 use bugaroo_protocol::{Backend, Model, ORDERS_VARIABLE, Orders, VERSION, Variation};
 use serde::de::DeserializeOwned;
@@ -71,8 +71,13 @@ impl Tools {
     }
 
     /// What asks detectors about the programs of `apps/race_suite`.
-    pub fn race_suite(&self, nvcc: PathBuf) -> race_suite::tools::Tools {
-        race_suite::tools::Tools { nvcc, bugaroo: self.folder.join(BUGAROO), handlers: false, settings: None }
+    pub fn race_suite(&self, nvcc: PathBuf) -> race_suite::tools::RaceTools {
+        race_suite::tools::RaceTools {
+            nvcc,
+            bugaroo: self.folder.join(BUGAROO),
+            handlers: false,
+            settings: None,
+        }
     }
 
     /// The user's wish to stop.
@@ -165,7 +170,7 @@ impl Tools {
         keep: Keep,
     ) -> anyhow::Result<Ended> {
         let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
-        let program = Program {
+        let program = ProgramCall {
             path: self.folder.join(file),
             arguments: &arguments,
             directory: self.folder.clone(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What is wrong with a program, and so what the advice has to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ExpertKind {
     /// It lacks a fence, or several.
     Missing,
     /// It has a fence that nothing needs. Without an `expert.patch`, one that only looks so.
@@ -22,15 +22,15 @@ pub enum Kind {
     NotAFence,
 }
 
-impl Kind {
+impl ExpertKind {
     /// Its name in `expert.toml`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Missing => "missing",
-            Kind::Redundant => "redundant",
-            Kind::TooNarrow => "too-narrow",
-            Kind::TooWide => "too-wide",
-            Kind::NotAFence => "not-a-fence",
+            ExpertKind::Missing => "missing",
+            ExpertKind::Redundant => "redundant",
+            ExpertKind::TooNarrow => "too-narrow",
+            ExpertKind::TooWide => "too-wide",
+            ExpertKind::NotAFence => "not-a-fence",
         }
     }
 }
@@ -38,7 +38,7 @@ impl Kind {
 /// What a program that no fence cures suffers from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum ExpertCause {
     /// A `__syncthreads()` is missing.
     MissingBarrier,
     /// A `__syncwarp()` is missing.
@@ -54,19 +54,19 @@ pub enum Cause {
 /// A memory model of `bugaroo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Model {
+pub enum ExpertModel {
     /// Stores are delayed, and nothing else.
     StoreBuffer,
     /// All that the PTX memory model allows.
     Ptx,
 }
 
-impl Model {
+impl ExpertModel {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Model::StoreBuffer => "store-buffer",
-            Model::Ptx => "ptx",
+            ExpertModel::StoreBuffer => "store-buffer",
+            ExpertModel::Ptx => "ptx",
         }
     }
 }
@@ -74,7 +74,7 @@ impl Model {
 /// A line of a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct ExpertLine {
     /// Its file, relative to the program's folder.
     pub file: String,
     /// From 1.
@@ -88,18 +88,18 @@ pub struct Expert {
     /// The pattern that the program shows, in words.
     pub form: String,
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: ExpertKind,
     /// The model that shows it; none where nothing fails.
-    pub model: Option<Model>,
+    pub model: Option<ExpertModel>,
     /// Trials within which it fails.
     #[serde(default = "trials")]
     pub trials: u32,
-    /// Of [`Kind::NotAFence`]: what it is instead.
-    pub cause: Option<Cause>,
+    /// Of [`ExpertKind::NotAFence`]: what it is instead.
+    pub cause: Option<ExpertCause>,
     /// With `cause`: the two lines that it is about, which may be the same.
-    pub first: Option<Line>,
+    pub first: Option<ExpertLine>,
     /// See `first`.
-    pub second: Option<Line>,
+    pub second: Option<ExpertLine>,
     /// Why a search may rightly say that it has no patch of the source.
     pub may_refuse: Option<String>,
 }
@@ -110,7 +110,7 @@ fn trials() -> u32 {
 
 /// A program of the suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
+pub struct ExpertProgram {
     /// Its folder's name.
     pub name: String,
     /// Where it stands.
@@ -119,13 +119,13 @@ pub struct Program {
     pub expert: Expert,
 }
 
-impl Program {
-    fn read(folder: PathBuf) -> Result<Program> {
+impl ExpertProgram {
+    fn read(folder: PathBuf) -> Result<ExpertProgram> {
         let file = folder.join("expert.toml");
         let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
         let expert: Expert = toml::from_str(&text).with_context(|| file.display().to_string())?;
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let program = Program { name, folder, expert };
+        let program = ExpertProgram { name, folder, expert };
         program.check().with_context(|| file.display().to_string())?;
         Ok(program)
     }
@@ -133,11 +133,11 @@ impl Program {
     /// Fields that depend on each other.
     fn check(&self) -> Result<()> {
         let Expert { kind, model, cause, first, second, .. } = &self.expert;
-        let fails = matches!(kind, Kind::Missing | Kind::TooNarrow | Kind::NotAFence);
+        let fails = matches!(kind, ExpertKind::Missing | ExpertKind::TooNarrow | ExpertKind::NotAFence);
         ensure!(!fails || self.patch().is_some(), "what fails has an expert.patch");
         let shown = fails || self.without().is_some();
         ensure!(shown == model.is_some(), "the model that shows a failure is named, and no other");
-        let named = *kind == Kind::NotAFence;
+        let named = *kind == ExpertKind::NotAFence;
         ensure!(named == cause.is_some(), "what is not a fence has a cause, and nothing else does");
         ensure!(
             cause.is_some() == first.is_some() && first.is_some() == second.is_some(),
@@ -168,11 +168,11 @@ pub fn folder() -> PathBuf {
 }
 
 /// All programs, by name.
-pub fn programs() -> Result<Vec<Program>> {
+pub fn programs() -> Result<Vec<ExpertProgram>> {
     let folder = folder();
     let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
     let mut folders: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     folders.retain(|path| path.is_dir());
     folders.sort();
-    folders.into_iter().map(Program::read).collect()
+    folders.into_iter().map(ExpertProgram::read).collect()
 }

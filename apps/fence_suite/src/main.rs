@@ -9,10 +9,10 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use fence_suite::expert::{Program, programs};
+use fence_suite::expert::{ExpertProgram, programs};
 use fence_suite::measure::{Measured, measure};
-use fence_suite::table::{Totals, table};
-use fence_suite::tools::{Tools, bugaroo, nvcc};
+use fence_suite::table::{SuiteTotals, table};
+use fence_suite::tools::{AdviceTools, bugaroo, nvcc};
 use regex::Regex;
 use serde_json::json;
 
@@ -37,13 +37,13 @@ struct Options {
 fn main() -> Result<ExitCode> {
     let options = Options::parse();
     let nvcc = nvcc().context("there is no nvcc: run apps/rebuild-ptx --install")?;
-    let tools = Tools { nvcc, bugaroo: bugaroo()? };
+    let tools = AdviceTools { nvcc, bugaroo: bugaroo()? };
     let mut programs = programs()?;
     programs.retain(|program| options.only.as_ref().is_none_or(|only| only.is_match(&program.name)));
     ensure!(!programs.is_empty(), "no program has such a name");
 
     let measured = all(&tools, &programs, &options);
-    let totals = Totals::of(&measured);
+    let totals = SuiteTotals::of(&measured);
     println!("{}\n{}", table(&measured), totals.told());
     if let Some(file) = &options.json {
         let text = serde_json::to_string_pretty(&json!({"totals": totals, "programs": measured}))?;
@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode> {
 }
 
 /// Measures all programs, some at a time; the answers stand in the order of the programs.
-fn all(tools: &Tools, programs: &[Program], options: &Options) -> Vec<Measured> {
+fn all(tools: &AdviceTools, programs: &[ExpertProgram], options: &Options) -> Vec<Measured> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::new());
     let work = || {

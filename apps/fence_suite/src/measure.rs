@@ -7,19 +7,19 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::advice::Advice;
+use crate::advice::SuiteAdvice;
 use crate::compare;
-use crate::expert::{Kind, Model, Program};
-use crate::tools::{Copy, Tools};
+use crate::expert::{ExpertKind, ExpertModel, ExpertProgram};
+use crate::tools::{AdviceTools, Copy};
 use crate::trials::still_fails;
 
 /// Trials that a cured program has to pass, under each scheduler.
-pub const TRIALS: [(Model, u32); 2] = [(Model::StoreBuffer, 1000), (Model::Ptx, 300)];
+pub const TRIALS: [(ExpertModel, u32); 2] = [(ExpertModel::StoreBuffer, 1000), (ExpertModel::Ptx, 300)];
 
 /// What became of the advice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "is", content = "why")]
-pub enum Outcome {
+pub enum AdviceOutcome {
     /// Applied, built and run, it does not fail.
     Cured,
     /// Nothing was to be advised, and nothing was.
@@ -38,9 +38,9 @@ pub struct Measured {
     /// Its name.
     pub program: String,
     /// What is wrong with it.
-    pub kind: Kind,
+    pub kind: ExpertKind,
     /// What became of the advice.
-    pub outcome: Outcome,
+    pub outcome: AdviceOutcome,
     /// Whether our patch makes the expert's program; none where one of them has no patch.
     pub same_line: Option<bool>,
     /// Fences that our patch adds, or takes away.
@@ -59,15 +59,15 @@ impl Measured {
 
     /// Whether it is as it should be: cured, at the expert's place, with no more fences.
     pub fn right(&self) -> bool {
-        !matches!(self.outcome, Outcome::Wrong(_)) && !self.too_many() && self.same_line != Some(false)
+        !matches!(self.outcome, AdviceOutcome::Wrong(_)) && !self.too_many() && self.same_line != Some(false)
     }
 
     /// A program about which nothing could be found out.
-    fn failed(program: &Program, why: &anyhow::Error) -> Measured {
+    fn failed(program: &ExpertProgram, why: &anyhow::Error) -> Measured {
         Measured {
             program: program.name.clone(),
             kind: program.expert.kind,
-            outcome: Outcome::Wrong(format!("{why:#}")),
+            outcome: AdviceOutcome::Wrong(format!("{why:#}")),
             same_line: None,
             ours: None,
             expert: 0,
@@ -77,19 +77,24 @@ impl Measured {
 }
 
 /// Measures a program; `trials` says how thorough the search is to be.
-pub fn measure(tools: &Tools, program: &Program, trials: u32) -> Measured {
+pub fn measure(tools: &AdviceTools, program: &ExpertProgram, trials: u32) -> Measured {
     searched(tools, program, trials).unwrap_or_else(|why| Measured::failed(program, &why))
 }
 
-fn searched(tools: &Tools, program: &Program, trials: u32) -> Result<Measured> {
+fn searched(tools: &AdviceTools, program: &ExpertProgram, trials: u32) -> Result<Measured> {
     let original = Copy::of(&program.folder)?;
     original.build(&tools.nvcc)?;
-    let (advice, took) = Advice::ask(tools, &original, trials)?;
+    let (advice, took) = SuiteAdvice::ask(tools, &original, trials)?;
     judge(tools, program, &advice, took)
 }
 
 /// What the advice is worth.
-pub fn judge(tools: &Tools, program: &Program, advice: &Advice, took: Duration) -> Result<Measured> {
+pub fn judge(
+    tools: &AdviceTools,
+    program: &ExpertProgram,
+    advice: &SuiteAdvice,
+    took: Duration,
+) -> Result<Measured> {
     let before = compare::fences(&program.folder)?;
     let experts = Copy::of(&program.folder)?;
     if let Some(patch) = program.patch() {
@@ -107,15 +112,15 @@ pub fn judge(tools: &Tools, program: &Program, advice: &Advice, took: Duration) 
     if let Some(patch) = &advice.patch {
         let ours = Copy::of(&program.folder)?;
         if let Err(why) = ours.patch(patch) {
-            measured.outcome = Outcome::Wrong(format!("{why:#}"));
+            measured.outcome = AdviceOutcome::Wrong(format!("{why:#}"));
             return Ok(measured);
         }
         measured.ours = Some(compare::fences(ours.path())? - before);
         measured.same_line = Some(compare::same(ours.path(), experts.path())?);
         measured.outcome =
             match ours.build(&tools.nvcc).and_then(|()| still_fails(tools, &ours, TRIALS, None)) {
-                Err(why) => Outcome::Wrong(format!("{why:#}")),
-                Ok(Some(failing)) => Outcome::Wrong(failing),
+                Err(why) => AdviceOutcome::Wrong(format!("{why:#}")),
+                Ok(Some(failing)) => AdviceOutcome::Wrong(failing),
                 Ok(None) => with_cure(program, advice),
             };
     }
@@ -123,36 +128,36 @@ pub fn judge(tools: &Tools, program: &Program, advice: &Advice, took: Duration) 
 }
 
 /// What an answer without a patch is.
-fn without_patch(program: &Program, advice: &Advice) -> Outcome {
+fn without_patch(program: &ExpertProgram, advice: &SuiteAdvice) -> AdviceOutcome {
     let expert = &program.expert;
     let refusal = advice.refusal();
-    if expert.kind == Kind::NotAFence {
+    if expert.kind == ExpertKind::NotAFence {
         return match named(program, advice) {
-            true => Outcome::Named,
-            false => Outcome::Wrong(format!("not named; it names {:?}", advice.diagnosis)),
+            true => AdviceOutcome::Named,
+            false => AdviceOutcome::Wrong(format!("not named; it names {:?}", advice.diagnosis)),
         };
     }
     match refusal {
-        None if program.patch().is_none() => Outcome::NothingToDo,
-        Some(why) if expert.may_refuse.is_some() => Outcome::Refused(why),
-        Some(why) => Outcome::Wrong(format!("no patch: {why}")),
-        None => Outcome::Wrong("no patch".to_owned()),
+        None if program.patch().is_none() => AdviceOutcome::NothingToDo,
+        Some(why) if expert.may_refuse.is_some() => AdviceOutcome::Refused(why),
+        Some(why) => AdviceOutcome::Wrong(format!("no patch: {why}")),
+        None => AdviceOutcome::Wrong("no patch".to_owned()),
     }
 }
 
 /// What an answer with a patch is after which nothing failed.
-fn with_cure(program: &Program, advice: &Advice) -> Outcome {
-    if program.expert.kind == Kind::NotAFence && !named(program, advice) {
-        return Outcome::Wrong(format!("cured but not named; it names {:?}", advice.diagnosis));
+fn with_cure(program: &ExpertProgram, advice: &SuiteAdvice) -> AdviceOutcome {
+    if program.expert.kind == ExpertKind::NotAFence && !named(program, advice) {
+        return AdviceOutcome::Wrong(format!("cured but not named; it names {:?}", advice.diagnosis));
     }
     if program.patch().is_none() {
-        return Outcome::Wrong("a patch where nothing is to be changed".to_owned());
+        return AdviceOutcome::Wrong("a patch where nothing is to be changed".to_owned());
     }
-    Outcome::Cured
+    AdviceOutcome::Cured
 }
 
 /// Whether the expert's cause and lines are among the diagnoses.
-fn named(program: &Program, advice: &Advice) -> bool {
+fn named(program: &ExpertProgram, advice: &SuiteAdvice) -> bool {
     let expert = &program.expert;
     match (expert.cause, &expert.first, &expert.second) {
         (Some(cause), Some(first), Some(second)) => advice.names(cause, first, second),

@@ -4,12 +4,12 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 use serde::Serialize;
 
-use crate::expert::Kind;
-use crate::measure::{Measured, Outcome};
+use crate::expert::ExpertKind;
+use crate::measure::{AdviceOutcome, Measured};
 
 /// Sums over programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Totals {
+pub struct SuiteTotals {
     /// Programs measured.
     pub programs: usize,
     /// Those that are as they should be in every respect.
@@ -32,30 +32,32 @@ pub struct Totals {
     pub median_search_seconds: f64,
 }
 
-impl Totals {
+impl SuiteTotals {
     /// Over all that was measured.
-    pub fn of(all: &[Measured]) -> Totals {
+    pub fn of(all: &[Measured]) -> SuiteTotals {
         let count = |is: &dyn Fn(&&Measured) -> bool| all.iter().filter(is).count();
-        let fence = |one: &Measured| one.kind != Kind::NotAFence;
-        let well = |one: &Measured| matches!(one.outcome, Outcome::Cured | Outcome::NothingToDo);
-        let same = |one: &Measured| one.same_line.unwrap_or(one.outcome == Outcome::NothingToDo);
-        Totals {
+        let fence = |one: &Measured| one.kind != ExpertKind::NotAFence;
+        let well = |one: &Measured| matches!(one.outcome, AdviceOutcome::Cured | AdviceOutcome::NothingToDo);
+        let same = |one: &Measured| one.same_line.unwrap_or(one.outcome == AdviceOutcome::NothingToDo);
+        SuiteTotals {
             programs: all.len(),
             right: count(&|one| one.right()),
             patchable: count(&|one| fence(one)),
             cured: count(&|one| fence(one) && well(one)),
-            refused: count(&|one| fence(one) && matches!(one.outcome, Outcome::Refused(_))),
+            refused: count(&|one| fence(one) && matches!(one.outcome, AdviceOutcome::Refused(_))),
             same_line: count(&|one| fence(one) && same(one)),
             too_many: count(&|one| one.too_many()),
             not_a_fence: count(&|one| !fence(one)),
-            named: count(&|one| !fence(one) && matches!(one.outcome, Outcome::Named | Outcome::Cured)),
+            named: count(&|one| {
+                !fence(one) && matches!(one.outcome, AdviceOutcome::Named | AdviceOutcome::Cured)
+            }),
             median_search_seconds: median(all.iter().map(|one| one.search_seconds).collect()),
         }
     }
 
     /// In words.
     pub fn told(&self) -> String {
-        let Totals {
+        let SuiteTotals {
             programs,
             right,
             patchable,
@@ -95,11 +97,11 @@ pub fn table(all: &[Measured]) -> Table {
     table.set_header(["program", "kind", "cured", "same line", "fences ours/expert", "search s"]);
     for one in all {
         let cured = match &one.outcome {
-            Outcome::Cured => "yes".to_owned(),
-            Outcome::NothingToDo => "nothing to do".to_owned(),
-            Outcome::Named => "named".to_owned(),
-            Outcome::Refused(why) => format!("refused: {}", short(why)),
-            Outcome::Wrong(why) => format!("NO: {}", short(why)),
+            AdviceOutcome::Cured => "yes".to_owned(),
+            AdviceOutcome::NothingToDo => "nothing to do".to_owned(),
+            AdviceOutcome::Named => "named".to_owned(),
+            AdviceOutcome::Refused(why) => format!("refused: {}", short(why)),
+            AdviceOutcome::Wrong(why) => format!("NO: {}", short(why)),
         };
         let same = one.same_line.map_or("–", |same| if same { "yes" } else { "NO" });
         let ours = one.ours.map_or("–".to_owned(), |ours| format!("{ours:+}"));

@@ -28,7 +28,7 @@ pub fn bugaroo() -> Result<PathBuf> {
 
 /// What is needed to build and to run.
 #[derive(Clone, Debug)]
-pub struct Tools {
+pub struct AdviceTools {
     /// The compiler.
     pub nvcc: PathBuf,
     /// `bugaroo`
@@ -125,7 +125,7 @@ fn said(done: &Output) -> String {
     String::from_utf8_lossy(&text).trim().to_owned()
 }
 
-impl Tools {
+impl AdviceTools {
     /// Runs `bugaroo ARGUMENTS… ./app` where a program was built, in a state folder that is forgotten.
     pub fn run(&self, copy: &Copy, arguments: &[&str]) -> Result<Output> {
         let state = tempfile::tempdir()?;

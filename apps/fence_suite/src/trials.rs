@@ -3,17 +3,17 @@
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::expert::Model;
-use crate::tools::{Copy, Tools};
+use crate::expert::ExpertModel;
+use crate::tools::{AdviceTools, Copy};
 
 /// Who runs next on the virtual GPU.
 pub const SCHEDULERS: [&str; 2] = ["random", "pct"];
 
 /// Under which circumstances how many trials are run.
 #[derive(Clone, Copy, Debug)]
-pub struct Trials<'a> {
+pub struct SuiteTrials<'a> {
     /// The memory model.
-    pub model: Model,
+    pub model: ExpertModel,
     /// One of [`SCHEDULERS`].
     pub scheduler: &'a str,
     /// How many.
@@ -28,7 +28,7 @@ pub struct Trials<'a> {
 const STEPS: &str = "3000000";
 
 /// How many trials failed.
-pub fn failures(tools: &Tools, copy: &Copy, what: Trials) -> Result<u64> {
+pub fn failures(tools: &AdviceTools, copy: &Copy, what: SuiteTrials) -> Result<u64> {
     let trials = what.trials.to_string();
     let jobs = what.jobs.map(|jobs| jobs.to_string());
     let mut arguments =
@@ -48,15 +48,15 @@ pub fn failures(tools: &Tools, copy: &Copy, what: Trials) -> Result<u64> {
 
 /// The first setting in which a cured program still fails, of so many trials under each model.
 pub fn still_fails(
-    tools: &Tools,
+    tools: &AdviceTools,
     copy: &Copy,
-    trials: [(Model, u32); 2],
+    trials: [(ExpertModel, u32); 2],
     jobs: Option<u32>,
 ) -> Result<Option<String>> {
     for (model, trials) in trials {
         for scheduler in SCHEDULERS {
             let failures =
-                failures(tools, copy, Trials { model, scheduler, trials, until_failure: false, jobs })?;
+                failures(tools, copy, SuiteTrials { model, scheduler, trials, until_failure: false, jobs })?;
             if failures > 0 {
                 let model = model.name();
                 return Ok(Some(format!("{failures} of {trials} fail under {model}, {scheduler}")));

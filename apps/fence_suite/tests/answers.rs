@@ -9,7 +9,7 @@ use std::process::Command;
 use fence_suite::compare;
 use fence_suite::expert::programs;
 use fence_suite::measure::measure;
-use fence_suite::tools::{Copy, Tools};
+use fence_suite::tools::{AdviceTools, Copy};
 use serde_json::Value;
 use support::tools;
 
@@ -43,7 +43,7 @@ fn answers_are_those_of_experts_and_cure_compiled_in() {
 }
 
 /// Runs `bisect` in the folder of a copy.
-fn bisect(tools: &Tools, copy: &Copy, options: &[&str]) -> (Option<i32>, Value) {
+fn bisect(tools: &AdviceTools, copy: &Copy, options: &[&str]) -> (Option<i32>, Value) {
     let output = Command::new(&tools.bugaroo)
         .args(["bisect", "--trials", "100", "--format", "json"])
         .args(options)

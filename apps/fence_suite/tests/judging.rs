@@ -5,15 +5,15 @@ mod support;
 use std::fs;
 use std::time::Duration;
 
-use fence_suite::advice::Advice;
-use fence_suite::expert::{Program, programs};
-use fence_suite::measure::{Measured, Outcome, judge};
-use fence_suite::tools::Tools;
+use fence_suite::advice::SuiteAdvice;
+use fence_suite::expert::{ExpertProgram, programs};
+use fence_suite::measure::{AdviceOutcome, Measured, judge};
+use fence_suite::tools::AdviceTools;
 use support::tools;
 
 /// What comes of a patch for a program.
-fn judged(tools: &Tools, program: &Program, patch: &str) -> Measured {
-    let advice = Advice { patch: Some(patch.to_owned()), ..Advice::default() };
+fn judged(tools: &AdviceTools, program: &ExpertProgram, patch: &str) -> Measured {
+    let advice = SuiteAdvice { patch: Some(patch.to_owned()), ..SuiteAdvice::default() };
     judge(tools, program, &advice, Duration::ZERO).expect("it can be judged")
 }
 
@@ -27,7 +27,7 @@ fn a_patch_is_what_it_does() {
     let measured = judged(&tools, &program, &expert);
     assert_eq!(
         (&measured.outcome, measured.same_line, measured.ours),
-        (&Outcome::Cured, Some(true), Some(1))
+        (&AdviceOutcome::Cured, Some(true), Some(1))
     );
     assert!(measured.right());
 
@@ -37,7 +37,10 @@ fn a_patch_is_what_it_does() {
     let behind = expert.replace(&format!("{fence}{atomic}"), &format!("{atomic}{fence}"));
     assert_ne!(behind, expert);
     let measured = judged(&tools, &program, &behind);
-    assert!(matches!(&measured.outcome, Outcome::Wrong(why) if why.contains("fail under")), "{measured:?}");
+    assert!(
+        matches!(&measured.outcome, AdviceOutcome::Wrong(why) if why.contains("fail under")),
+        "{measured:?}"
+    );
     assert_eq!(measured.same_line, Some(false));
 
     // One more than is needed.
@@ -45,14 +48,14 @@ fn a_patch_is_what_it_does() {
     let measured = judged(&tools, &program, &twice);
     assert_eq!(
         (&measured.outcome, measured.ours, measured.right()),
-        (&Outcome::Cured, Some(2), false),
+        (&AdviceOutcome::Cured, Some(2), false),
         "{twice}"
     );
 
     let elsewhere = expert.replace("atomicExch(&held_", "atomicExch(&taken_");
     let measured = judged(&tools, &program, &elsewhere);
     assert!(
-        matches!(&measured.outcome, Outcome::Wrong(why) if why.contains("does not apply")),
+        matches!(&measured.outcome, AdviceOutcome::Wrong(why) if why.contains("does not apply")),
         "{measured:?}"
     );
 }

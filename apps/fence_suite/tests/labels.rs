@@ -11,16 +11,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use fence_suite::expert::{Kind, Line, Model, Program, programs};
-use fence_suite::tools::{Copy, Tools};
-use fence_suite::trials::{SCHEDULERS, Trials, failures, still_fails};
+use fence_suite::expert::{ExpertKind, ExpertLine, ExpertModel, ExpertProgram, programs};
+use fence_suite::tools::{AdviceTools, Copy};
+use fence_suite::trials::{SCHEDULERS, SuiteTrials, failures, still_fails};
 use support::tools;
 
 /// Fewer trials than a measurement has: the labels were checked with more when they were written.
-const TRIALS: [(Model, u32); 2] = [(Model::StoreBuffer, 60), (Model::Ptx, 60)];
+const TRIALS: [(ExpertModel, u32); 2] = [(ExpertModel::StoreBuffer, 60), (ExpertModel::Ptx, 60)];
 
 /// A copy of the program, changed by one of its patches, and built.
-fn built(tools: &Tools, program: &Program, patch: Option<&Path>) -> Result<Copy> {
+fn built(tools: &AdviceTools, program: &ExpertProgram, patch: Option<&Path>) -> Result<Copy> {
     let copy = Copy::of(&program.folder)?;
     if let Some(patch) = patch {
         copy.patch(&fs::read_to_string(patch)?)?;
@@ -30,11 +30,11 @@ fn built(tools: &Tools, program: &Program, patch: Option<&Path>) -> Result<Copy>
 }
 
 /// It has to fail under one of the schedulers.
-fn fails(tools: &Tools, program: &Program, copy: &Copy, what: &str) -> Result<()> {
+fn fails(tools: &AdviceTools, program: &ExpertProgram, copy: &Copy, what: &str) -> Result<()> {
     let model = program.expert.model.context("a model shows it")?;
     let trials = program.expert.trials;
     for scheduler in SCHEDULERS {
-        let trials = Trials { model, scheduler, trials, until_failure: true, jobs: Some(1) };
+        let trials = SuiteTrials { model, scheduler, trials, until_failure: true, jobs: Some(1) };
         if failures(tools, copy, trials)? > 0 {
             return Ok(());
         }
@@ -42,17 +42,19 @@ fn fails(tools: &Tools, program: &Program, copy: &Copy, what: &str) -> Result<()
     anyhow::bail!("{what} never fails under {}", model.name())
 }
 
-fn passes(tools: &Tools, copy: &Copy, what: &str) -> Result<()> {
+fn passes(tools: &AdviceTools, copy: &Copy, what: &str) -> Result<()> {
     let failing = still_fails(tools, copy, TRIALS, Some(1))?;
     ensure!(failing.is_none(), "{what}: {}", failing.unwrap_or_default());
     Ok(())
 }
 
-fn holds(tools: &Tools, program: &Program) -> Result<()> {
+fn holds(tools: &AdviceTools, program: &ExpertProgram) -> Result<()> {
     let original = built(tools, program, None)?;
     match program.expert.kind {
-        Kind::Missing | Kind::TooNarrow | Kind::NotAFence => fails(tools, program, &original, "the program")?,
-        Kind::Redundant | Kind::TooWide => passes(tools, &original, "the program")?,
+        ExpertKind::Missing | ExpertKind::TooNarrow | ExpertKind::NotAFence => {
+            fails(tools, program, &original, "the program")?
+        }
+        ExpertKind::Redundant | ExpertKind::TooWide => passes(tools, &original, "the program")?,
     }
     if let Some(patch) = program.patch() {
         passes(tools, &built(tools, program, Some(&patch))?, "with expert.patch")?;
@@ -86,7 +88,7 @@ fn every_label_holds() {
 }
 
 /// The text of a line that an expert names.
-fn text(program: &Program, line: &Line) -> String {
+fn text(program: &ExpertProgram, line: &ExpertLine) -> String {
     let source = fs::read_to_string(program.folder.join(&line.file)).expect("the file that the line is of");
     let text = source.lines().nth(line.line as usize - 1).expect("a line of the file");
     text.trim().to_owned()
@@ -97,8 +99,8 @@ fn the_suite_has_all_kinds_and_forms() {
     let programs = programs().expect("the programs can be read");
     assert!(programs.len() >= 64, "{} programs", programs.len());
     let of = |kind| programs.iter().filter(|program| program.expert.kind == kind).count();
-    assert!(of(Kind::NotAFence) >= 10 && of(Kind::Redundant) >= 4);
-    assert!(of(Kind::TooNarrow) >= 2 && of(Kind::TooWide) >= 2);
+    assert!(of(ExpertKind::NotAFence) >= 10 && of(ExpertKind::Redundant) >= 4);
+    assert!(of(ExpertKind::TooNarrow) >= 2 && of(ExpertKind::TooWide) >= 2);
     let forms: HashSet<&str> = programs.iter().map(|program| program.expert.form.as_str()).collect();
     assert!(forms.len() >= 30, "{forms:?}");
     let kept = programs.iter().filter(|program| program.without().is_some());

@@ -53,10 +53,10 @@ pub fn shape(blocks: u32, threads_per_block: u32) -> LaunchConfig {
 
 /// What a program's check says of the device's result: `Ok` with what was right, `Err` with what was
 /// wrong; one line each.
-pub type Verdict = Result<String, String>;
+pub type CheckVerdict = Result<String, String>;
 
 /// Says what came out, and gives the exit code for it.
-pub fn conclude(program: &str, outcome: anyhow::Result<Verdict>) -> ExitCode {
+pub fn conclude(program: &str, outcome: anyhow::Result<CheckVerdict>) -> ExitCode {
     match outcome {
         Ok(Ok(right)) => {
             println!("{program}: {right}");

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     conclude("host_habits", run(&Options::parse()))
 }
 
-fn run(options: &Options) -> anyhow::Result<Verdict> {
+fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
     let Options { habit, file } = options;
     let ones = vec![1_f32; usize::from(SIZE)];
     let device = Device::open(KERNELS)?;

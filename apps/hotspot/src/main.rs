@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use bugaroo_apps_host::{Device, Verdict, conclude};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude};
 use clap::Parser;
 use cudarc::driver::{LaunchConfig, PushKernelArg as _};
 
@@ -82,7 +82,7 @@ fn simulate_on_device(chip: &Chip, options: &Options) -> anyhow::Result<Vec<f32>
 }
 
 /// The device's temperatures beside the host's.
-fn verdict(chip: &Chip, options: &Options, temperatures: &[f32]) -> Verdict {
+fn verdict(chip: &Chip, options: &Options, temperatures: &[f32]) -> CheckVerdict {
     let expected = chip.simulate(options.steps);
     // A NaN is not right, whatever it is compared with.
     let right = |&i: &usize| (temperatures[i] - expected[i]).abs() <= TOLERANCE;

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::Parser;
 use cudarc::driver::PushKernelArg as _;
 
@@ -75,7 +75,7 @@ fn search_on_device(points: &[f32], options: &Options) -> anyhow::Result<Cluster
 }
 
 /// The device's centres beside the host's.
-fn verdict(points: &[f32], options: &Options, found: &Clustering) -> Verdict {
+fn verdict(points: &[f32], options: &Options, found: &Clustering) -> CheckVerdict {
     let by_host = |centres: &[f32]| Ok::<_, Infallible>(nearest(points, centres));
     let Ok(expected) = search(points, options.clusters as usize, by_host);
     let distance = relative_distance(&found.centres, &expected.centres);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::{Runtime, build, nvcc, programs};
-use bugaroo_bisect::{Diagnosis, DiagnosisKind, diagnose};
+use bugaroo_bisect::{DiagnosisKind, FaultDiagnosis, diagnose};
 use bugaroo_harness::baseline::Baseline;
 use bugaroo_harness::oracle::Reference;
 use bugaroo_harness::{
@@ -49,7 +49,7 @@ fn trials(program: &Path, which: &str, count: u64, fork_server: bool) -> Vec<(Tr
     })
 }
 
-fn named(trials: &[(TrialRecord, Conflicts)]) -> Vec<Diagnosis> {
+fn named(trials: &[(TrialRecord, Conflicts)]) -> Vec<FaultDiagnosis> {
     let of = |fails: bool| {
         let trials = trials.iter().filter(|(record, _)| record.outcome.is_failure() == fails);
         trials.map(|(_, conflicts)| conflicts.clone()).collect::<Vec<_>>()
@@ -83,7 +83,9 @@ fn each_is_named_with_its_lines() {
         let named = named(&found);
         println!("{which}: {failures} of 40 fail: {}", named.first().map_or("nothing", |one| &one.sentence));
         let first = named.first().unwrap_or_else(|| panic!("{which}: nothing is named"));
-        let at = |place: &bugaroo_bisect::diagnosis::Place| place.source.as_ref().expect("it has lines").line;
+        let at = |place: &bugaroo_bisect::diagnosis::AccessPlace| {
+            place.source.as_ref().expect("it has lines").line
+        };
         let mut got = [at(&first.first), at(&first.second)];
         got.sort();
         let mut want = lines.map(line);

@@ -5,25 +5,30 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::judge::differences;
-use crate::suite::Program;
-use crate::table::Answer;
-use crate::tools::{Built, Tools};
+use crate::suite::LabelledProgram;
+use crate::table::DetectorAnswer;
+use crate::tools::{BuiltProgram, RaceTools};
 
 /// An answer for each detector, in their order. What cannot be built or asked about differs, too.
-pub fn ask(tools: &Tools, program: &Program, detectors: &[&str], trials: u32) -> Vec<Answer> {
+pub fn ask(
+    tools: &RaceTools,
+    program: &LabelledProgram,
+    detectors: &[&str],
+    trials: u32,
+) -> Vec<DetectorAnswer> {
     ask_built(tools, program, &tools.build(program), detectors, trials)
 }
 
 /// The same of a program that has been built, or could not be.
 pub fn ask_built(
-    tools: &Tools,
-    program: &Program,
-    built: &Result<Built>,
+    tools: &RaceTools,
+    program: &LabelledProgram,
+    built: &Result<BuiltProgram>,
     detectors: &[&str],
     trials: u32,
-) -> Vec<Answer> {
+) -> Vec<DetectorAnswer> {
     let answer = |detector: &&str| {
-        let mut answer = Answer::new(program, detector);
+        let mut answer = DetectorAnswer::new(program, detector);
         let asked = match built {
             Ok(built) => fill(&mut answer, tools, program, built, trials),
             Err(why) => Err(anyhow::anyhow!("{why:#}")),
@@ -36,7 +41,13 @@ pub fn ask_built(
     detectors.iter().map(answer).collect()
 }
 
-fn fill(answer: &mut Answer, tools: &Tools, program: &Program, built: &Built, trials: u32) -> Result<()> {
+fn fill(
+    answer: &mut DetectorAnswer,
+    tools: &RaceTools,
+    program: &LabelledProgram,
+    built: &BuiltProgram,
+    trials: u32,
+) -> Result<()> {
     let verdict = program.label.verdict(&answer.detector);
     for own in program.runs() {
         let begun = Instant::now();

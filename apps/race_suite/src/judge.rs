@@ -1,22 +1,22 @@
 //! Compares what a detector has reported with what its label demands.
 
-use crate::label::{Expected, Kind, Place, Verdict};
-use crate::report::{Party, Reported};
+use crate::label::{ExpectedRace, LabelKind, LabelPlace, LabelVerdict};
+use crate::report::{Reported, ReportedParty};
 
 /// Whether this report is that race.
-fn is(expected: &Expected, reported: &Reported) -> bool {
-    let at = |party: &Party, place: Place| party.anywhere || party.place == Some(place);
+fn is(expected: &ExpectedRace, reported: &Reported) -> bool {
+    let at = |party: &ReportedParty, place: LabelPlace| party.anywhere || party.place == Some(place);
     let (one, other) = (&reported.first, &reported.second);
     let forward = at(one, expected.first) && at(other, expected.second);
     let backward = at(one, expected.second) && at(other, expected.first);
     let kinds = match reported.kind {
-        Kind::AccessWrite => vec![Kind::WriteWrite, Kind::WriteRead],
+        LabelKind::AccessWrite => vec![LabelKind::WriteWrite, LabelKind::WriteRead],
         kind => vec![kind],
     };
     let there = match reported.kind {
-        Kind::WriteRead => forward,
-        Kind::WriteWrite | Kind::AccessWrite | Kind::BranchOrder => forward || backward,
-        Kind::BarrierDivergence => {
+        LabelKind::WriteRead => forward,
+        LabelKind::WriteWrite | LabelKind::AccessWrite | LabelKind::BranchOrder => forward || backward,
+        LabelKind::BarrierDivergence => {
             let either = |place| at(one, place) || at(other, place);
             either(expected.first) || either(expected.second)
         }
@@ -26,36 +26,37 @@ fn is(expected: &Expected, reported: &Reported) -> bool {
         && expected.classes.contains(&reported.class)
 }
 
-fn told(place: Place) -> String {
+fn told(place: LabelPlace) -> String {
     match place {
-        Place::Line(line) => format!("line {line}"),
-        Place::Host => "the host".to_owned(),
+        LabelPlace::Line(line) => format!("line {line}"),
+        LabelPlace::Host => "the host".to_owned(),
     }
 }
 
 /// Whether each race that a verdict demands is among the reports; so it is where it demands none.
-pub fn seen(verdict: &Verdict, reported: &[Reported]) -> bool {
+pub fn seen(verdict: &LabelVerdict, reported: &[Reported]) -> bool {
     match verdict {
-        Verdict::Any | Verdict::None => true,
-        Verdict::Races { expected, .. } => {
+        LabelVerdict::Any | LabelVerdict::None => true,
+        LabelVerdict::Races { expected, .. } => {
             expected.iter().all(|race| reported.iter().any(|one| is(race, one)))
         }
     }
 }
 
 /// What differs, a sentence each; nothing where all is as it should be.
-pub fn differences(verdict: &Verdict, reported: &[Reported]) -> Vec<String> {
+pub fn differences(verdict: &LabelVerdict, reported: &[Reported]) -> Vec<String> {
     match verdict {
-        Verdict::Any => Vec::new(),
-        Verdict::None => reported.iter().map(|one| format!("false: {}", one.told())).collect(),
-        Verdict::Races { expected, places } => {
+        LabelVerdict::Any => Vec::new(),
+        LabelVerdict::None => reported.iter().map(|one| format!("false: {}", one.told())).collect(),
+        LabelVerdict::Races { expected, places } => {
             let missing = expected.iter().filter(|race| !reported.iter().any(|one| is(race, one)));
             let missing = missing.map(|race| {
                 let (first, second) = (told(race.first), told(race.second));
                 format!("missing: {:?} {:?} {first} and {second}", race.kinds, race.classes)
             });
-            let known =
-                |party: &Party| party.anywhere || party.place.is_some_and(|place| places.contains(&place));
+            let known = |party: &ReportedParty| {
+                party.anywhere || party.place.is_some_and(|place| places.contains(&place))
+            };
             let odd = reported.iter().filter(|one| !known(&one.first) || !known(&one.second));
             missing.chain(odd.map(|one| format!("elsewhere: {}", one.told()))).collect()
         }

@@ -35,7 +35,7 @@ pub const DETECTORS: [&str; 4] = ["ptx", "barracuda", "hirace", "scord"];
 /// Where an access is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum LabelPlace {
     /// A line of the program, from 1.
     Line(u32),
     /// A call of the host program, or an access of the host's own.
@@ -45,7 +45,7 @@ pub enum Place {
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum LabelKind {
     /// Two writes.
     WriteWrite,
     /// A write and a read, whichever came first.
@@ -61,7 +61,7 @@ pub enum Kind {
 /// How far apart the two threads are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum LabelClass {
     /// In one warp.
     IntraWarp,
     /// In one warp, on different sides of a branch.
@@ -78,20 +78,20 @@ pub enum Class {
 
 /// A race that must be reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedRace {
     /// As one of these.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<LabelKind>,
     /// As one of these.
-    pub classes: Vec<Class>,
+    pub classes: Vec<LabelClass>,
     /// Of a write and a read, where the write is.
-    pub first: Place,
+    pub first: LabelPlace,
     /// And the read.
-    pub second: Place,
+    pub second: LabelPlace,
 }
 
 /// What a detector must say about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LabelVerdict {
     /// It is not judged.
     Any,
     /// Nothing.
@@ -99,9 +99,9 @@ pub enum Verdict {
     /// Races.
     Races {
         /// These.
-        expected: Vec<Expected>,
+        expected: Vec<ExpectedRace>,
         /// And none that names another place.
-        places: BTreeSet<Place>,
+        places: BTreeSet<LabelPlace>,
     },
 }
 
@@ -111,7 +111,7 @@ pub struct Label {
     /// The switch that it is built with; None: without any.
     pub switch: Option<String>,
     /// By detector, in the order of [`DETECTORS`].
-    pub verdicts: [Verdict; 4],
+    pub verdicts: [LabelVerdict; 4],
     /// The choices for which it holds: names, and values of each. All, if the name is not there.
     pub choices: Vec<(String, Vec<String>)>,
     /// The graphs with which the races show; None: it takes none.
@@ -130,84 +130,84 @@ pub struct Label {
     pub why: String,
 }
 
-impl Kind {
+impl LabelKind {
     /// As labels and reports name it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::WriteWrite => "write-write",
-            Kind::WriteRead => "write-read",
-            Kind::AccessWrite => "access-write",
-            Kind::BranchOrder => "branch-order",
-            Kind::BarrierDivergence => "barrier-divergence",
+            LabelKind::WriteWrite => "write-write",
+            LabelKind::WriteRead => "write-read",
+            LabelKind::AccessWrite => "access-write",
+            LabelKind::BranchOrder => "branch-order",
+            LabelKind::BarrierDivergence => "barrier-divergence",
         }
     }
 
-    fn parse(name: &str) -> Result<Kind> {
+    fn parse(name: &str) -> Result<LabelKind> {
         Ok(match name {
-            "write-write" => Kind::WriteWrite,
-            "write-read" => Kind::WriteRead,
-            "branch-order" => Kind::BranchOrder,
-            "barrier-divergence" => Kind::BarrierDivergence,
+            "write-write" => LabelKind::WriteWrite,
+            "write-read" => LabelKind::WriteRead,
+            "branch-order" => LabelKind::BranchOrder,
+            "barrier-divergence" => LabelKind::BarrierDivergence,
             _ => bail!("{name} is no kind of race"),
         })
     }
 }
 
-impl Class {
+impl LabelClass {
     /// As labels and reports name it.
     pub fn name(self) -> &'static str {
         match self {
-            Class::IntraWarp => "intra-warp",
-            Class::Divergence => "divergence",
-            Class::IntraBlock => "intra-block",
-            Class::InterBlock => "inter-block",
-            Class::InterGrid => "inter-grid",
-            Class::Host => "host",
+            LabelClass::IntraWarp => "intra-warp",
+            LabelClass::Divergence => "divergence",
+            LabelClass::IntraBlock => "intra-block",
+            LabelClass::InterBlock => "inter-block",
+            LabelClass::InterGrid => "inter-grid",
+            LabelClass::Host => "host",
         }
     }
 
     /// By its name in reports.
-    pub fn parse(name: &str) -> Result<Class> {
+    pub fn parse(name: &str) -> Result<LabelClass> {
         Ok(match name {
-            "intra-warp" => Class::IntraWarp,
-            "divergence" => Class::Divergence,
-            "intra-block" => Class::IntraBlock,
-            "inter-block" => Class::InterBlock,
-            "inter-grid" => Class::InterGrid,
-            "host" => Class::Host,
+            "intra-warp" => LabelClass::IntraWarp,
+            "divergence" => LabelClass::Divergence,
+            "intra-block" => LabelClass::IntraBlock,
+            "inter-block" => LabelClass::InterBlock,
+            "inter-grid" => LabelClass::InterGrid,
+            "host" => LabelClass::Host,
             _ => bail!("{name} is no class of race"),
         })
     }
 }
 
-fn place(text: &str) -> Result<Place> {
+fn place(text: &str) -> Result<LabelPlace> {
     if text == "host" {
-        return Ok(Place::Host);
+        return Ok(LabelPlace::Host);
     }
     let line = text.parse().with_context(|| format!("{text} is no line"))?;
     ensure!(line > 0, "lines are counted from 1");
-    Ok(Place::Line(line))
+    Ok(LabelPlace::Line(line))
 }
 
 /// `race(…)`, without the word and the parentheses.
-fn expected(inner: &str) -> Result<Expected> {
+fn expected(inner: &str) -> Result<ExpectedRace> {
     let [kinds, classes, first, second] = inner.split(',').collect::<Vec<_>>()[..] else {
         bail!("race({inner}) has not four parts");
     };
-    Ok(Expected {
-        kinds: kinds.split('/').map(Kind::parse).collect::<Result<_>>()?,
-        classes: classes.split('/').map(Class::parse).collect::<Result<_>>()?,
+    Ok(ExpectedRace {
+        kinds: kinds.split('/').map(LabelKind::parse).collect::<Result<_>>()?,
+        classes: classes.split('/').map(LabelClass::parse).collect::<Result<_>>()?,
         first: place(first)?,
         second: place(second)?,
     })
 }
 
-impl Verdict {
+impl LabelVerdict {
     /// From the text behind `DETECTOR=`.
-    pub fn parse(text: &str) -> Result<Verdict> {
+    pub fn parse(text: &str) -> Result<LabelVerdict> {
         match text {
-            "none" => return Ok(Verdict::None),
-            "any" => return Ok(Verdict::Any),
+            "none" => return Ok(LabelVerdict::None),
+            "any" => return Ok(LabelVerdict::Any),
             _ => {}
         }
         let mut races = Vec::new();
@@ -230,14 +230,14 @@ impl Verdict {
             }
         }
         ensure!(!races.is_empty(), "{text}: no race that must be reported");
-        Ok(Verdict::Races { expected: races, places })
+        Ok(LabelVerdict::Races { expected: races, places })
     }
 
     /// The places that it names.
-    pub fn places(&self) -> BTreeSet<Place> {
+    pub fn places(&self) -> BTreeSet<LabelPlace> {
         match self {
-            Verdict::Races { places, .. } => places.clone(),
-            Verdict::Any | Verdict::None => BTreeSet::new(),
+            LabelVerdict::Races { places, .. } => places.clone(),
+            LabelVerdict::Any | LabelVerdict::None => BTreeSet::new(),
         }
     }
 }
@@ -290,7 +290,7 @@ impl Label {
                 _ => {
                     let at = DETECTORS.iter().position(|detector| *detector == name);
                     let at = at.with_context(|| format!("{name} is no field"))?;
-                    verdicts[at].replace(Verdict::parse(value)?).is_some()
+                    verdicts[at].replace(LabelVerdict::parse(value)?).is_some()
                 }
             };
             ensure!(!twice, "{name} is said twice");
@@ -302,7 +302,12 @@ impl Label {
         Ok(Label {
             switch,
             choices,
-            verdicts: [ptx, barracuda, hirace.unwrap_or(Verdict::Any), scord.unwrap_or(Verdict::Any)],
+            verdicts: [
+                ptx,
+                barracuda,
+                hirace.unwrap_or(LabelVerdict::Any),
+                scord.unwrap_or(LabelVerdict::Any),
+            ],
             graphs,
             arch: arch.unwrap_or_else(|| "sm_75".to_owned()),
             trials: trials.unwrap_or(1),
@@ -320,8 +325,8 @@ impl Label {
     }
 
     /// What a detector must say; nothing is said of detectors that are not in [`DETECTORS`].
-    pub fn verdict(&self, detector: &str) -> &Verdict {
+    pub fn verdict(&self, detector: &str) -> &LabelVerdict {
         let at = DETECTORS.iter().position(|one| *one == detector);
-        at.map_or(&Verdict::Any, |at| &self.verdicts[at])
+        at.map_or(&LabelVerdict::Any, |at| &self.verdicts[at])
     }
 }

@@ -11,9 +11,9 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use race_suite::ask::ask;
 use race_suite::label::DETECTORS;
-use race_suite::suite::{Program, SUITES, programs_of};
-use race_suite::table::{Answer, table, totals};
-use race_suite::tools::{Tools, bugaroo, nvcc};
+use race_suite::suite::{LabelledProgram, SUITES, programs_of};
+use race_suite::table::{DetectorAnswer, table, totals};
+use race_suite::tools::{RaceTools, bugaroo, nvcc};
 use regex::Regex;
 
 /// Builds each program, asks the detectors about it, and tells what differs from the program's label. Exits with 1 where
@@ -54,7 +54,7 @@ fn main() -> Result<ExitCode> {
         Some(file) => Some(fs::canonicalize(file).with_context(|| file.display().to_string())?),
         None => None,
     };
-    let tools = Tools { nvcc, bugaroo: bugaroo()?, handlers: options.handlers, settings };
+    let tools = RaceTools { nvcc, bugaroo: bugaroo()?, handlers: options.handlers, settings };
     let mut programs = programs_of(&options.suite)?;
     programs.retain(|program| options.only.as_ref().is_none_or(|only| only.is_match(&program.name)));
     ensure!(!programs.is_empty(), "no program has such a name");
@@ -65,11 +65,11 @@ fn main() -> Result<ExitCode> {
         fs::write(file, serde_json::to_string_pretty(&answers)?)
             .with_context(|| file.display().to_string())?;
     }
-    Ok(if answers.iter().all(Answer::right) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if answers.iter().all(DetectorAnswer::right) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Asks about all programs, some at a time; the answers stand in the order of the programs.
-fn all(tools: &Tools, programs: &[Program], options: &Options) -> Vec<Answer> {
+fn all(tools: &RaceTools, programs: &[LabelledProgram], options: &Options) -> Vec<DetectorAnswer> {
     let detectors: Vec<&str> = match &options.detector[..] {
         [] if options.handlers => vec!["barracuda"],
         [] => DETECTORS.to_vec(),

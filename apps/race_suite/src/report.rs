@@ -4,13 +4,13 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::label::{Class, Kind, Place};
+use crate::label::{LabelClass, LabelKind, LabelPlace};
 
 /// One of the two accesses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Party {
+pub struct ReportedParty {
     /// Where it is; none if that is in no line of the program.
-    pub place: Option<Place>,
+    pub place: Option<LabelPlace>,
     /// It may be anywhere: the detector has not kept its instruction.
     pub anywhere: bool,
     /// As it is told, for what differs.
@@ -21,15 +21,15 @@ pub struct Party {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reported {
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: LabelKind,
     /// How far apart.
-    pub class: Class,
+    pub class: LabelClass,
     /// It is of shared memory; else of global memory.
     pub shared: bool,
     /// One access.
-    pub first: Party,
+    pub first: ReportedParty,
     /// The other.
-    pub second: Party,
+    pub second: ReportedParty,
     /// How many trials have shown it.
     pub trials: u64,
 }
@@ -42,20 +42,24 @@ impl Reported {
 }
 
 /// Who is no thread is the host or something that it has called.
-fn party(party: &Value, file: &str) -> Party {
+fn party(party: &Value, file: &str) -> ReportedParty {
     let kernel = party["kernel"].as_str().unwrap_or("?");
     if party["instruction"].is_null() {
-        return Party { place: Some(Place::Host), anywhere: false, told: format!("{kernel} (host)") };
+        return ReportedParty {
+            place: Some(LabelPlace::Host),
+            anywhere: false,
+            told: format!("{kernel} (host)"),
+        };
     }
     let source = &party["source"];
     let line = source["line"].as_u64().and_then(|line| u32::try_from(line).ok());
     let (Some(line), Some(path)) = (line, source["file"].as_str()) else {
         let anywhere = party["ptx_line"].is_null();
-        return Party { place: None, anywhere, told: format!("{kernel}, no line") };
+        return ReportedParty { place: None, anywhere, told: format!("{kernel}, no line") };
     };
     let ours = path.rsplit('/').next() == Some(file);
-    Party {
-        place: ours.then_some(Place::Line(line)),
+    ReportedParty {
+        place: ours.then_some(LabelPlace::Line(line)),
         anywhere: false,
         told: if ours { format!("line {line}") } else { format!("{path}:{line}") },
     }
@@ -66,20 +70,20 @@ fn race(race: &Value, file: &str) -> Result<Reported> {
     let mut first = party(&race["first"], file);
     let mut second = party(&race["second"], file);
     let kind = match text("kind")? {
-        "write-write" => Kind::WriteWrite,
-        "write-read" => Kind::WriteRead,
+        "write-write" => LabelKind::WriteWrite,
+        "write-read" => LabelKind::WriteRead,
         "read-write" => {
             (first, second) = (second, first);
-            Kind::WriteRead
+            LabelKind::WriteRead
         }
-        "access-write" => Kind::AccessWrite,
-        "branch-order" => Kind::BranchOrder,
-        "barrier-divergence" => Kind::BarrierDivergence,
+        "access-write" => LabelKind::AccessWrite,
+        "branch-order" => LabelKind::BranchOrder,
+        "barrier-divergence" => LabelKind::BarrierDivergence,
         other => bail!("{other} is no kind of race"),
     };
     let trials = race["trials"].as_u64().context("a race has no trials")?;
     let shared = text("space")? == "shared";
-    Ok(Reported { kind, class: Class::parse(text("class")?)?, shared, first, second, trials })
+    Ok(Reported { kind, class: LabelClass::parse(text("class")?)?, shared, first, second, trials })
 }
 
 /// The races in a report about a program in this file.

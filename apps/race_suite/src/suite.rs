@@ -24,7 +24,7 @@ pub const GRAPHS: u32 = 6;
 
 /// A program of a suite.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct LabelledProgram {
     /// Its file's name without `.cu`, with what it is built with.
     pub name: String,
     /// Its file.
@@ -39,7 +39,7 @@ pub struct Program {
     pub label: Label,
 }
 
-impl Program {
+impl LabelledProgram {
     /// Its file's name.
     pub fn file(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
@@ -63,7 +63,7 @@ impl Program {
 }
 
 /// All programs of a suite, by name.
-pub fn programs_of(suite: &str) -> Result<Vec<Program>> {
+pub fn programs_of(suite: &str) -> Result<Vec<LabelledProgram>> {
     let mut programs = Vec::new();
     for (_, folder, takes_graph) in FOLDERS.iter().filter(|(name, ..)| *name == suite) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -80,12 +80,12 @@ pub fn programs_of(suite: &str) -> Result<Vec<Program>> {
 }
 
 /// The programs of the suite of that name: small ones, each a whole file.
-pub fn programs() -> Result<Vec<Program>> {
+pub fn programs() -> Result<Vec<LabelledProgram>> {
     programs_of("programs")
 }
 
 /// What a file is, in all the ways in which it is built.
-fn read(path: &Path, takes_graph: bool) -> Result<Vec<Program>> {
+fn read(path: &Path, takes_graph: bool) -> Result<Vec<LabelledProgram>> {
     let source = fs::read_to_string(path)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut choices = vec![Vec::new()];
@@ -118,7 +118,7 @@ fn read(path: &Path, takes_graph: bool) -> Result<Vec<Program>> {
                 defines.push(switch.clone());
             }
             let (path, source, label) = (path.to_owned(), source.clone(), label.clone());
-            programs.push(Program { name, path, source, defines, takes_graph, label });
+            programs.push(LabelledProgram { name, path, source, defines, takes_graph, label });
         }
     }
     Ok(programs)

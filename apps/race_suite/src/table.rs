@@ -5,12 +5,12 @@ use comfy_table::{ContentArrangement, Table};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::label::{DETECTORS, Verdict};
-use crate::suite::Program;
+use crate::label::{DETECTORS, LabelVerdict};
+use crate::suite::LabelledProgram;
 
 /// What a detector said about a program, compared with its label.
 #[derive(Clone, Debug, Serialize)]
-pub struct Answer {
+pub struct DetectorAnswer {
     /// The program.
     pub program: String,
     /// The detector.
@@ -31,15 +31,15 @@ pub struct Answer {
     pub report: Value,
 }
 
-impl Answer {
+impl DetectorAnswer {
     /// About nothing yet.
-    pub fn new(program: &Program, detector: &str) -> Answer {
+    pub fn new(program: &LabelledProgram, detector: &str) -> DetectorAnswer {
         let demanded = match program.label.verdict(detector) {
-            Verdict::Any => "any",
-            Verdict::None => "none",
-            Verdict::Races { .. } => "races",
+            LabelVerdict::Any => "any",
+            LabelVerdict::None => "none",
+            LabelVerdict::Races { .. } => "races",
         };
-        Answer {
+        DetectorAnswer {
             program: program.name.clone(),
             detector: detector.to_owned(),
             demanded,
@@ -68,7 +68,7 @@ impl Answer {
 }
 
 /// A row for each answer.
-pub fn table(answers: &[Answer]) -> Table {
+pub fn table(answers: &[DetectorAnswer]) -> Table {
     let mut table = Table::new();
     table.load_preset(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["program", "detector", "demanded", "reported", "verdict", "s"]);
@@ -92,9 +92,9 @@ pub fn table(answers: &[Answer]) -> Table {
 }
 
 /// How many are right, by detector.
-pub fn totals(answers: &[Answer]) -> String {
+pub fn totals(answers: &[DetectorAnswer]) -> String {
     let of = |detector: &&str| {
-        let of: Vec<&Answer> = answers.iter().filter(|one| one.detector == **detector).collect();
+        let of: Vec<&DetectorAnswer> = answers.iter().filter(|one| one.detector == **detector).collect();
         let judged = of.iter().filter(|one| one.judged() || !one.right()).count();
         let right = of.iter().filter(|one| one.judged() && one.right()).count();
         let rest = of.len() - judged;

@@ -9,13 +9,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::report::{self, Reported};
-use crate::suite::Program;
+use crate::suite::LabelledProgram;
 
 pub use fence_suite::tools::{bugaroo, nvcc};
 
 /// What is needed to build and to run.
 #[derive(Clone, Debug)]
-pub struct Tools {
+pub struct RaceTools {
     /// The compiler.
     pub nvcc: PathBuf,
     /// `bugaroo`
@@ -28,18 +28,18 @@ pub struct Tools {
 
 /// A program that was built, in a temporary folder of its own.
 #[derive(Debug)]
-pub struct Built {
+pub struct BuiltProgram {
     folder: TempDir,
 }
 
-impl Built {
+impl BuiltProgram {
     /// Where it was built.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Its PTX, which the compiler has kept.
-    pub fn ptx(&self, program: &Program) -> Result<String> {
+    pub fn ptx(&self, program: &LabelledProgram) -> Result<String> {
         let path = self.folder().join(program.file()).with_extension("ptx");
         fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
@@ -51,9 +51,9 @@ fn said(done: &Output) -> String {
     String::from_utf8_lossy(&text).trim().to_owned()
 }
 
-impl Tools {
+impl RaceTools {
     /// Builds a program, with lines for device and host.
-    pub fn build(&self, program: &Program) -> Result<Built> {
+    pub fn build(&self, program: &LabelledProgram) -> Result<BuiltProgram> {
         let folder = tempfile::Builder::new().prefix("race_suite-").tempdir()?;
         fs::copy(&program.path, folder.path().join(program.file()))?;
         let beside = program.path.parent().context("a program stands in a folder")?;
@@ -73,11 +73,11 @@ impl Tools {
         if !done.status.success() {
             bail!("it does not build: {}", said(&done));
         }
-        Ok(Built { folder })
+        Ok(BuiltProgram { folder })
     }
 
     /// Runs `bugaroo ARGUMENTS… ./app OWN…` where a program was built, in a state folder that is forgotten.
-    pub fn run(&self, built: &Built, arguments: &[&str], own: &[String]) -> Result<Output> {
+    pub fn run(&self, built: &BuiltProgram, arguments: &[&str], own: &[String]) -> Result<Output> {
         let state = tempfile::tempdir()?;
         let mut command = Command::new(&self.bugaroo);
         command.current_dir(built.folder()).env("XDG_STATE_HOME", state.path()).env_remove("BUGAROO_DRIVER");
@@ -87,8 +87,8 @@ impl Tools {
     /// What a detector reports about a program that is run with these arguments, and the whole of its report.
     pub fn race(
         &self,
-        program: &Program,
-        built: &Built,
+        program: &LabelledProgram,
+        built: &BuiltProgram,
         own: &[String],
         (detector, trials): (&str, u32),
     ) -> Result<(Vec<Reported>, Value)> {

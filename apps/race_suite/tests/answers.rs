@@ -11,9 +11,9 @@ use std::thread;
 use anyhow::{Result, ensure};
 use race_suite::accesses;
 use race_suite::ask::ask_built;
-use race_suite::label::{Place, Verdict};
-use race_suite::suite::{Program, programs, programs_of};
-use race_suite::tools::{Built, Tools};
+use race_suite::label::{LabelPlace, LabelVerdict};
+use race_suite::suite::{LabelledProgram, programs, programs_of};
+use race_suite::tools::{BuiltProgram, RaceTools};
 use support::tools;
 
 /// Fewer than the command looks at by itself: all but a few of the races show in the first.
@@ -23,12 +23,12 @@ const FIRST: u32 = 1;
 const ON_THE_DEVICE: u32 = 2;
 
 /// Looks for the label's lines in the PTX, and runs the program.
-fn holds(tools: &Tools, program: &Program, built: &Built) -> Result<()> {
+fn holds(tools: &RaceTools, program: &LabelledProgram, built: &BuiltProgram) -> Result<()> {
     let lines = accesses::lines(&built.ptx(program)?, &program.file());
     for verdict in &program.label.verdicts {
-        let Verdict::Races { expected, .. } = verdict else { continue };
+        let LabelVerdict::Races { expected, .. } = verdict else { continue };
         for place in expected.iter().flat_map(|race| [race.first, race.second]) {
-            let Place::Line(line) = place else { continue };
+            let LabelPlace::Line(line) = place else { continue };
             ensure!(lines.contains(&line), "line {line} accesses no memory; these do: {lines:?}");
         }
     }
@@ -49,25 +49,25 @@ fn holds(tools: &Tools, program: &Program, built: &Built) -> Result<()> {
 /// One way of looking: with these tools, by these detectors.
 struct Way {
     name: &'static str,
-    tools: Tools,
+    tools: RaceTools,
     detectors: &'static [&'static str],
     trials: u32,
 }
 
 /// Natively.
-fn natively(tools: &Tools, detectors: &'static [&'static str], trials: u32) -> Way {
+fn natively(tools: &RaceTools, detectors: &'static [&'static str], trials: u32) -> Way {
     Way { name: "", tools: tools.clone(), detectors, trials }
 }
 
 /// By device code. One detector at a time looks.
-fn on_the_device(tools: &Tools) -> Way {
-    let tools = Tools { handlers: true, ..tools.clone() };
+fn on_the_device(tools: &RaceTools) -> Way {
+    let tools = RaceTools { handlers: true, ..tools.clone() };
     Way { name: ", on the device", tools, detectors: &["hirace", "scord"], trials: ON_THE_DEVICE }
 }
 
 /// Builds programs, checks their labels, and asks about them in these ways. The compiler takes most of the time, so that each program
 /// is built once for all of them.
-fn answer(programs: &[Program], ways: &[Way]) {
+fn answer(programs: &[LabelledProgram], ways: &[Way]) {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
     let differs = |what: String| wrong.lock().unwrap_or_else(PoisonError::into_inner).push(what);
@@ -122,7 +122,7 @@ fn scoped_programs() {
     file.write_all(b"[scord]\ncache = 4\n").expect("it is there");
     let by_a_cache = Way {
         name: ", by a cache",
-        tools: Tools { settings: Some(file.path().to_owned()), ..tools.clone() },
+        tools: RaceTools { settings: Some(file.path().to_owned()), ..tools.clone() },
         detectors: &["scord"],
         trials: TRIALS,
     };
@@ -131,9 +131,10 @@ fn scoped_programs() {
 }
 
 /// One variant of each pattern: the command asks about all.
-fn one_of_each_pattern() -> Vec<Program> {
+fn one_of_each_pattern() -> Vec<LabelledProgram> {
     let mut programs = programs_of("indigo").expect("all labels can be read");
-    let choice = |program: &Program| program.name.split_once(']').map(|(choice, _)| choice.to_owned());
+    let choice =
+        |program: &LabelledProgram| program.name.split_once(']').map(|(choice, _)| choice.to_owned());
     let mut last = None;
     let mut first = None;
     programs.retain(|program| {

@@ -2,7 +2,7 @@
 
 use race_suite::accesses;
 use race_suite::judge::differences;
-use race_suite::label::{Label, Place, Verdict};
+use race_suite::label::{Label, LabelPlace, LabelVerdict};
 use race_suite::report::{Reported, races};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn reported(all: Vec<Value>) -> Vec<Reported> {
 }
 
 fn wrong(verdict: &str, all: Vec<Value>) -> Vec<String> {
-    differences(&Verdict::parse(verdict).expect("a verdict"), &reported(all))
+    differences(&LabelVerdict::parse(verdict).expect("a verdict"), &reported(all))
 }
 
 const MESSAGE: &str = "race(write-read,inter-block,12,20)";
@@ -110,8 +110,11 @@ fn labels_are_read_strictly() {
     )
     .expect("a label");
     assert_eq!((label.arch.as_str(), label.trials, label.why.as_str()), ("sm_90", 50, "why so"));
-    assert_eq!(label.verdict("barracuda"), &Verdict::None);
-    assert_eq!(label.verdict("ptx").places().into_iter().collect::<Vec<_>>(), [Place::Line(3), Place::Host]);
+    assert_eq!(label.verdict("barracuda"), &LabelVerdict::None);
+    assert_eq!(
+        label.verdict("ptx").places().into_iter().collect::<Vec<_>>(),
+        [LabelPlace::Line(3), LabelPlace::Host]
+    );
     for wrong in [
         "// ptx=none barracuda=none | why",
         "// race: ptx=none barracuda=none",

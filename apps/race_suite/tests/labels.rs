@@ -1,6 +1,6 @@
 //! Each label parses, names lines that there are, and gives a reason.
 
-use race_suite::label::{Kind, Place, Verdict};
+use race_suite::label::{LabelKind, LabelPlace, LabelVerdict};
 use race_suite::suite::{programs, programs_of};
 
 #[test]
@@ -8,17 +8,19 @@ fn both_detectors_have_enough_to_say() {
     let programs = programs().expect("all labels can be read");
     for at in 0..2 {
         let count =
-            |is: fn(&Verdict) -> bool| programs.iter().filter(|one| is(&one.label.verdicts[at])).count();
-        let clean = count(|verdict| matches!(verdict, Verdict::None));
-        let racy = count(|verdict| matches!(verdict, Verdict::Races { .. }));
+            |is: fn(&LabelVerdict) -> bool| programs.iter().filter(|one| is(&one.label.verdicts[at])).count();
+        let clean = count(|verdict| matches!(verdict, LabelVerdict::None));
+        let racy = count(|verdict| matches!(verdict, LabelVerdict::Races { .. }));
         assert!(clean + racy >= 66 && clean >= 30 && racy >= 30, "{clean} clean, {racy} racy");
     }
     let kinds = programs.iter().flat_map(|one| &one.label.verdicts).flat_map(|verdict| match verdict {
-        Verdict::Races { expected, .. } => expected.clone(),
-        Verdict::Any | Verdict::None => Vec::new(),
+        LabelVerdict::Races { expected, .. } => expected.clone(),
+        LabelVerdict::Any | LabelVerdict::None => Vec::new(),
     });
-    let kinds: Vec<Kind> = kinds.flat_map(|race| race.kinds).collect();
-    for kind in [Kind::WriteWrite, Kind::WriteRead, Kind::BranchOrder, Kind::BarrierDivergence] {
+    let kinds: Vec<LabelKind> = kinds.flat_map(|race| race.kinds).collect();
+    for kind in
+        [LabelKind::WriteWrite, LabelKind::WriteRead, LabelKind::BranchOrder, LabelKind::BarrierDivergence]
+    {
         assert!(kinds.contains(&kind), "{kind:?}");
     }
 }
@@ -29,8 +31,8 @@ fn reasons_are_sentences_and_lines_are_of_the_program() {
         let why = &program.label.why;
         assert!(why.split_whitespace().count() >= 6, "{}: {why}", program.name);
         let lines = program.source.lines().count();
-        for place in program.label.verdicts.iter().flat_map(Verdict::places) {
-            let Place::Line(line) = place else { continue };
+        for place in program.label.verdicts.iter().flat_map(LabelVerdict::places) {
+            let LabelPlace::Line(line) = place else { continue };
             assert!((2..=lines).contains(&(line as usize)), "{}: line {line}", program.name);
         }
     }
@@ -48,7 +50,7 @@ fn the_suites_of_the_two_papers_are_whole() {
     let switches = scor.iter().filter(|program| program.label.switch.is_some()).count();
     assert_eq!(switches, 26);
     for program in &scor {
-        let is_racy = matches!(program.label.verdict("scord"), Verdict::Races { .. });
+        let is_racy = matches!(program.label.verdict("scord"), LabelVerdict::Races { .. });
         assert_eq!(is_racy, racy(&program.name) || program.label.switch.is_some(), "{}", program.name);
     }
     let indigo = programs_of("indigo").expect("all labels can be read");
@@ -57,7 +59,7 @@ fn the_suites_of_the_two_papers_are_whole() {
     for program in &indigo {
         let name = &program.name;
         if program.label.switch.is_none() {
-            assert_eq!(program.label.verdict("hirace"), &Verdict::None, "{name}");
+            assert_eq!(program.label.verdict("hirace"), &LabelVerdict::None, "{name}");
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
@@ -144,7 +144,7 @@ fn main() -> ExitCode {
     conclude("rare_bugs", run(&Options::parse()))
 }
 
-fn run(options: &Options) -> anyhow::Result<Verdict> {
+fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
     let device = Device::open(options.bug.module())?;
     let name = options.bug.kernel(options.fixed);
     let kernel = device.kernel(&name)?;

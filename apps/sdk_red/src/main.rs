@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use bugaroo_apps_host::{Device, Verdict, conclude, shape};
+use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
 use cudarc::driver::PushKernelArg as _;
 
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 /// The device's sum beside the host's.
-fn sum_on_device(options: &Options) -> anyhow::Result<Verdict> {
+fn sum_on_device(options: &Options) -> anyhow::Result<CheckVerdict> {
     let input: Vec<u32> = (0..options.size).map(|i| i % LARGEST_ELEMENT + 1).collect();
     let expected: u32 = input.iter().sum();
 

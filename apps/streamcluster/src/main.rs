@@ -9,7 +9,7 @@
 
 use std::process::ExitCode;
 
-use bugaroo_apps_host::{Verdict, conclude};
+use bugaroo_apps_host::{CheckVerdict, conclude};
 use clap::Parser;
 
 use crate::device::OnDevice;
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 /// The device's clustering beside the host's.
-fn verdict(points: &Points, options: &Options, found: &Clustering) -> Verdict {
+fn verdict(points: &Points, options: &Options, found: &Clustering) -> CheckVerdict {
     let Ok(expected) = search(points, options.gains, &mut OnHost(points));
     let (count, right_count) = (found.centres.len() / DIMENSIONS, expected.centres.len() / DIMENSIONS);
     if count != right_count {

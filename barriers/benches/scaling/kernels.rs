@@ -1,38 +1,39 @@
 //! Kernels of the shapes that the paper measured, as thread programs.
 
 use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, Strength, Values,
+    Command, CommandAction, Completion, Count, SharedAccess, SharedAccessKind, SharedAddresses,
+    SharedStrength, WrittenValues,
 };
-use bugaroo_barriers::{Program, Shape};
+use bugaroo_barriers::{ProgramShape, WarpPrograms};
 
-struct Writer(Program);
+struct Writer(WarpPrograms);
 
 impl Writer {
     fn new(threads: u32) -> Writer {
-        Writer(Program::new(Shape { ctas: 1, threads }).expect("a shape"))
+        Writer(WarpPrograms::new(ProgramShape { ctas: 1, threads }).expect("a shape"))
     }
-    fn push(&mut self, warp: u32, lanes: u32, origin: u32, action: Action<'_>) {
+    fn push(&mut self, warp: u32, lanes: u32, origin: u32, action: CommandAction<'_>) {
         let command = Command { lanes, origin, action };
         self.0.warp_mut(warp).push(&command).expect("a command");
     }
-    fn access(&mut self, warp: u32, lanes: u32, origin: u32, kind: AccessKind, base: u32, stride: i32) {
-        let access = Access {
+    fn access(&mut self, warp: u32, lanes: u32, origin: u32, kind: SharedAccessKind, base: u32, stride: i32) {
+        let access = SharedAccess {
             kind,
             size: 4,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride },
-            values: Values::Unknown,
+            strength: SharedStrength::Weak,
+            addresses: SharedAddresses::Affine { base, stride },
+            values: WrittenValues::Unknown,
             completion: Completion::Now,
         };
-        self.push(warp, lanes, origin, Action::Access(access));
+        self.push(warp, lanes, origin, CommandAction::Access(access));
     }
     fn sync(&mut self, warp: u32, id: u32, warps: u32) {
         let count = Count::Threads(32 * warps);
-        self.push(warp, u32::MAX, 100 + id, Action::Sync { id, count });
+        self.push(warp, u32::MAX, 100 + id, CommandAction::Sync { id, count });
     }
     fn arrive(&mut self, warp: u32, id: u32, warps: u32) {
         let count = Count::Threads(32 * warps);
-        self.push(warp, u32::MAX, 200 + id, Action::Arrive { id, count });
+        self.push(warp, u32::MAX, 200 + id, CommandAction::Arrive { id, count });
     }
 }
 
@@ -45,7 +46,7 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    pub fn program(&self) -> Program {
+    pub fn program(&self) -> WarpPrograms {
         let mut w = Writer::new(self.warps * 32);
         let computing = self.warps - 2;
         for _ in 0..self.rounds / 2 {
@@ -57,14 +58,14 @@ impl Streaming {
                     let part = base + 128 * (warp % 4);
                     w.arrive(warp, empty, computing + 1);
                     if self.early_release {
-                        w.access(warp, u32::MAX, 2, AccessKind::Read, part, 4);
+                        w.access(warp, u32::MAX, 2, SharedAccessKind::Read, part, 4);
                     }
                     w.sync(warp, full, computing + 1);
-                    w.access(warp, u32::MAX, 1, AccessKind::Read, part, 4);
+                    w.access(warp, u32::MAX, 1, SharedAccessKind::Read, part, 4);
                 }
                 w.sync(loader, empty, computing + 1);
                 for part in 0..4 {
-                    w.access(loader, u32::MAX, 10 + part, AccessKind::Write, base + 128 * part, 4);
+                    w.access(loader, u32::MAX, 10 + part, SharedAccessKind::Write, base + 128 * part, 4);
                 }
                 w.arrive(loader, full, computing + 1);
             }
@@ -86,7 +87,7 @@ pub struct Dataflow {
 const WARPS: u32 = 20;
 
 impl Dataflow {
-    pub fn program(&self) -> Program {
+    pub fn program(&self) -> WarpPrograms {
         let mut w = Writer::new(32 * WARPS);
         w.0.set_warp_synchronous(self.lockstep);
         let all = u32::MAX;
@@ -99,23 +100,23 @@ impl Dataflow {
                         break;
                     }
                     let row = 4096 + 128 * (from * 2 + stage % 2);
-                    w.access(from, all, 20, AccessKind::Write, row, 4);
+                    w.access(from, all, 20, SharedAccessKind::Write, row, 4);
                     w.arrive(from, id, 2);
                     w.sync(to, id, 2);
-                    w.access(to, all, 21, AccessKind::Read, row, 4);
+                    w.access(to, all, 21, SharedAccessKind::Read, row, 4);
                 }
                 for warp in 0..WARPS {
                     for exchange in 0..self.exchanges / 8 {
                         let slot = 64 * warp + 4 * (exchange % 16);
                         let lane = 1 << ((exchange + round) % 32);
                         if !self.lockstep {
-                            w.push(warp, all, 30, Action::WarpSync { members: all });
+                            w.push(warp, all, 30, CommandAction::WarpSync { members: all });
                         }
-                        w.access(warp, lane, 22, AccessKind::Write, slot, 0);
+                        w.access(warp, lane, 22, SharedAccessKind::Write, slot, 0);
                         if !self.lockstep {
-                            w.push(warp, all, 31, Action::WarpSync { members: all });
+                            w.push(warp, all, 31, CommandAction::WarpSync { members: all });
                         }
-                        w.access(warp, all, 23, AccessKind::Read, slot, 0);
+                        w.access(warp, all, 23, SharedAccessKind::Read, slot, 0);
                     }
                     w.sync(warp, 0, WARPS);
                 }
@@ -132,7 +133,7 @@ pub struct Divergent {
 }
 
 impl Divergent {
-    pub fn program(&self) -> Program {
+    pub fn program(&self) -> WarpPrograms {
         let mut w = Writer::new(self.warps * 32);
         for warp in 0..self.warps {
             for lane in 0..32 {
@@ -140,17 +141,17 @@ impl Divergent {
                     warp,
                     1 << lane,
                     1,
-                    Action::MbarrierInit { address: 65536 + 8 * (warp * 32 + lane), count: 1 },
+                    CommandAction::MbarrierInit { address: 65536 + 8 * (warp * 32 + lane), count: 1 },
                 );
             }
             w.sync(warp, 0, self.warps);
         }
         for round in 0..self.rounds {
             for warp in 0..self.warps {
-                w.access(warp, u32::MAX, 2, AccessKind::Write, 128 * warp, 4);
+                w.access(warp, u32::MAX, 2, SharedAccessKind::Write, 128 * warp, 4);
                 for lane in 0..32 {
                     let address = 65536 + 8 * (warp * 32 + lane);
-                    let arrive = Action::MbarrierArrive {
+                    let arrive = CommandAction::MbarrierArrive {
                         address,
                         count: 1,
                         expect_tx: 0,
@@ -162,11 +163,11 @@ impl Divergent {
                         warp,
                         1 << lane,
                         4,
-                        Action::MbarrierWait { address, parity: round % 2, relaxed: false },
+                        CommandAction::MbarrierWait { address, parity: round % 2, relaxed: false },
                     );
                 }
                 w.sync(warp, 0, self.warps);
-                w.access(warp, u32::MAX, 5, AccessKind::Read, 128 * ((warp + 1) % self.warps), 4);
+                w.access(warp, u32::MAX, 5, SharedAccessKind::Read, 128 * ((warp + 1) % self.warps), 4);
                 w.sync(warp, 1, self.warps);
             }
         }

@@ -7,7 +7,7 @@ mod plot;
 use std::fmt::Write;
 use std::time::Instant;
 
-use bugaroo_barriers::{Program, check};
+use bugaroo_barriers::{WarpPrograms, check};
 use kernels::{Dataflow, Divergent, Streaming};
 
 /// What one check took.
@@ -17,7 +17,7 @@ struct Measured {
     line: String,
 }
 
-fn measure(name: &str, program: &Program) -> Measured {
+fn measure(name: &str, program: &WarpPrograms) -> Measured {
     let mut seconds = f64::INFINITY;
     let mut report = check(program);
     for _ in 0..9 {

@@ -33,7 +33,7 @@ use super::refusal::{Refusal, RefusalKind};
 use super::registers::{Why, lanes};
 use super::states::{End, Ends};
 use super::step::what;
-use crate::program::{Condition, Literal};
+use crate::program::{AccessCondition, Literal};
 
 /// Open branches inside each other at which a kernel is refused.
 const DEEPEST: u32 = 64;
@@ -208,7 +208,7 @@ impl<'a> Machine<'a> {
                     value: symbol.index() as u32,
                     holds: taken ^ symbol.is_negated() ^ (inst.guard_flip != 0),
                 });
-                let condition = Condition { origin: pc, literal, outer, last: false };
+                let condition = AccessCondition { origin: pc, literal, outer, last: false };
                 self.doubt.condition = Some(self.out.condition(condition));
                 // The frame stands there already where the first arm is run for the first time.
                 if !fresh {

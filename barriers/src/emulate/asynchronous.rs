@@ -11,7 +11,8 @@ use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use crate::program::{
-    Access, AccessKind, Action, Addresses, Completion, GroupKind, RANK_SHIFT, Strength, Values,
+    CommandAction, Completion, GroupKind, RANK_SHIFT, SharedAccess, SharedAccessKind, SharedAddresses,
+    SharedStrength, WrittenValues,
 };
 
 /// A bulk copy.
@@ -47,14 +48,16 @@ impl Machine<'_> {
                 self.frames[frame as usize].registers.mark(*dst, active, 0, Why::at(pc));
             }
             Asynchronous::Copy { .. } => self.group_copy(w, frame, pc, index, active)?,
-            Asynchronous::Commit { bulk } => self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?,
+            Asynchronous::Commit { bulk } => {
+                self.emit(w, active, pc, CommandAction::CommitGroup(group(*bulk)))?
+            }
             Asynchronous::Wait { bulk, keep: Some(keep), .. } => {
-                self.emit(w, active, pc, Action::WaitGroup(group(*bulk), *keep))?;
+                self.emit(w, active, pc, CommandAction::WaitGroup(group(*bulk), *keep))?;
             }
             // `wait_all` waits for what is in no group yet, too.
             Asynchronous::Wait { bulk, keep: None, .. } => {
-                self.emit(w, active, pc, Action::CommitGroup(group(*bulk)))?;
-                self.emit(w, active, pc, Action::WaitGroup(group(*bulk), 0))?;
+                self.emit(w, active, pc, CommandAction::CommitGroup(group(*bulk)))?;
+                self.emit(w, active, pc, CommandAction::WaitGroup(group(*bulk), 0))?;
             }
             Asynchronous::Arrive { address, noinc } => {
                 let mut rest = active;
@@ -69,7 +72,7 @@ impl Machine<'_> {
                     }
                     rest &= !group;
                     self.used(w, (rank, offset));
-                    self.emit(w, group, pc, Action::CpAsyncArrive { address: at, noinc: *noinc })?;
+                    self.emit(w, group, pc, CommandAction::CpAsyncArrive { address: at, noinc: *noinc })?;
                     for _ in lanes(group) {
                         let Some(state) = self.ctas[rank as usize].mbarriers.get_mut(&offset) else {
                             let message = format!("no mbarrier was initialised at {offset:#x}");
@@ -105,7 +108,7 @@ impl Machine<'_> {
             }
             Asynchronous::Store { dst, ty, sources, mbarrier, reduce } => {
                 let bytes = ty.bytes() * sources.len() as u32;
-                let kind = if reduce.is_some() { AccessKind::Atomic } else { AccessKind::Write };
+                let kind = if reduce.is_some() { SharedAccessKind::Atomic } else { SharedAccessKind::Write };
                 for lane in lanes(active) {
                     let (rank, at) =
                         self.destination(w, frame, pc, dst, lane, u64::from(bytes), u64::from(bytes))?;
@@ -144,7 +147,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let completion = Completion::Group(GroupKind::CpAsync);
-        self.copy_command(w, pc, AccessKind::Write, *bytes, &touched, completion)
+        self.copy_command(w, pc, SharedAccessKind::Write, *bytes, &touched, completion)
     }
 
     /// The ranks of the blocks that a copy to several goes to, as bits.
@@ -199,7 +202,7 @@ impl Machine<'_> {
             let mut touched = Touched::none();
             touched.add(lane, rank, at);
             let completion = Completion::Group(GroupKind::Bulk);
-            return self.copy_command(w, pc, AccessKind::Read, bytes, &touched, completion);
+            return self.copy_command(w, pc, SharedAccessKind::Read, bytes, &touched, completion);
         }
         let Some(mbarrier) = mbarrier else {
             return Err(self.unsupported(w, pc, lane, "a copy to shared memory without an mbarrier"));
@@ -210,10 +213,17 @@ impl Machine<'_> {
             let (_, _, address) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
             let mut touched = Touched::none();
             touched.add(lane, rank, at);
-            self.copy_command(w, pc, AccessKind::Read, bytes, &touched, Completion::Mbarrier { address })?;
+            self.copy_command(
+                w,
+                pc,
+                SharedAccessKind::Read,
+                bytes,
+                &touched,
+                Completion::Mbarrier { address },
+            )?;
         }
         let (own, at) = self.destination(w, frame, pc, dst, lane, u64::from(bytes), 16)?;
-        let kind = if bulk.reduces { AccessKind::Atomic } else { AccessKind::Write };
+        let kind = if bulk.reduces { SharedAccessKind::Atomic } else { SharedAccessKind::Write };
         let (counter, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;
         // To several blocks: to the same place in each, and counted at the mbarrier at the same place in each.
         for rank in lanes(bulk.several.unwrap_or(1 << own)) {
@@ -235,7 +245,7 @@ impl Machine<'_> {
         w: usize,
         pc: u32,
         lane: usize,
-        kind: AccessKind,
+        kind: SharedAccessKind,
         bytes: u32,
         touched: &Touched,
         (rank, offset): (u32, u32),
@@ -261,15 +271,21 @@ impl Machine<'_> {
         &mut self,
         w: usize,
         pc: u32,
-        kind: AccessKind,
+        kind: SharedAccessKind,
         size: u32,
         touched: &Touched,
         completion: Completion,
     ) -> Result<(), Refusal> {
-        let addresses: Addresses<'_> = touched.addresses();
-        let access =
-            Access { kind, size, strength: Strength::Weak, addresses, values: Values::Unknown, completion };
-        self.emit(w, touched.lanes, pc, Action::Access(access))
+        let addresses: SharedAddresses<'_> = touched.addresses();
+        let access = SharedAccess {
+            kind,
+            size,
+            strength: SharedStrength::Weak,
+            addresses,
+            values: WrittenValues::Unknown,
+            completion,
+        };
+        self.emit(w, touched.lanes, pc, CommandAction::Access(access))
     }
 
     /// A place in shared memory that a copy goes to or comes from.

@@ -15,8 +15,8 @@ use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::symbol::Symbol;
-use crate::program::{Action, Count};
-use crate::verdict::{Misuse, Place, Resource, Threads};
+use crate::program::{CommandAction, Count};
+use crate::verdict::{Misuse, Resource, Threads, ThreadsPlace};
 
 fn count_of(count: Option<u32>) -> Count {
     count.map_or(Count::All, Count::Threads)
@@ -56,8 +56,8 @@ impl Machine<'_> {
         }
         let how_many = count_of(count);
         let action = match barrier.action {
-            BarrierAction::Arrive => Action::Arrive { id, count: how_many },
-            _ => Action::Sync { id, count: how_many },
+            BarrierAction::Arrive => CommandAction::Arrive { id, count: how_many },
+            _ => CommandAction::Sync { id, count: how_many },
         };
         self.emit(w, group, pc, action)?;
         let part = self.warps[w].isolate(fragment, group & active, active);
@@ -96,7 +96,7 @@ impl Machine<'_> {
             let registers = &self.frames[fragment.frame as usize].registers;
             let count = barrier.count.map(|slot| registers.read(slot, Width::W32, lane) as u32);
             let threads = Threads { cta: cta as u32, warp: index, lanes: fragment.mask };
-            let place = Place { threads, origin: pc, command: 0 };
+            let place = ThreadsPlace { threads, origin: pc, command: 0 };
             let full = self.set.block.iter().product::<u32>().next_multiple_of(32);
             let first = *state.first.get_or_insert(place);
             let how_many = |all: bool| if all { Count::All } else { count_of(state.come.count) };
@@ -222,8 +222,8 @@ impl Machine<'_> {
         // A fence just before releases what a relaxed arrival does not.
         let (released, commands) = self.warps[w].released;
         let fenced = active & !released == 0 && commands == self.out.warps()[w].len();
-        let arrival = Action::ClusterArrive { relaxed: relaxed && !fenced };
-        self.emit(w, active, pc, if wait { Action::ClusterWait } else { arrival })?;
+        let arrival = CommandAction::ClusterArrive { relaxed: relaxed && !fenced };
+        self.emit(w, active, pc, if wait { CommandAction::ClusterWait } else { arrival })?;
         if !wait {
             self.cluster_arrived[w] |= active;
             self.warps[w].fragments[fragment].pc += 1;

@@ -9,14 +9,14 @@ use super::held::warp::State;
 use super::machine::Machine;
 use super::registers::{Why, lanes};
 use super::rounds::seen::Rounds;
-use crate::program::Program;
+use crate::program::WarpPrograms;
 
 /// Times that everybody is let go.
 const ROUNDS: u32 = 4096;
 
 impl Machine<'_> {
     /// The thread programs as they might go on.
-    pub fn beyond(mut self, backwards: bool) -> Program {
+    pub fn beyond(mut self, backwards: bool) -> WarpPrograms {
         // A bound of its own: an endless loop explains nothing.
         self.set.max_steps = self.set.max_steps.min(self.steps.saturating_mul(2).saturating_add(100_000));
         self.rounds = Rounds::default();

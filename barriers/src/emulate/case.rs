@@ -5,7 +5,7 @@ use super::symbol::{Symbol, Symbols};
 
 /// What is assumed of predicates that are the same for all threads, and what has to be assumed, too.
 #[derive(Clone, Debug, Default)]
-pub struct Case {
+pub struct AssumedCase {
     pub(super) symbols: Symbols,
     pub(super) asked: Option<Symbol>,
     /// The predicate that was assumed last.
@@ -45,20 +45,20 @@ pub struct Case {
 #[derive(Clone, Copy, Debug)]
 pub struct Early(Symbol);
 
-impl Case {
+impl AssumedCase {
     /// All that there are, with rounds of loops looked at in this way.
-    pub fn all(induction: Option<Induction>) -> Case {
-        Case { induction, ..Case::default() }
+    pub fn all(induction: Option<Induction>) -> AssumedCase {
+        AssumedCase { induction, ..AssumedCase::default() }
     }
 
     /// The same, where the ways of a warp that exchanges values on them are joined, or are cases.
-    pub fn joining(self, joins: bool) -> Case {
-        Case { joins, ..self }
+    pub fn joining(self, joins: bool) -> AssumedCase {
+        AssumedCase { joins, ..self }
     }
 
     /// The same with a pause before each round that begins at one of these instructions.
-    pub fn with_pauses(self, stations: &[u32]) -> Case {
-        Case { stations: stations.to_vec(), ..self }
+    pub fn with_pauses(self, stations: &[u32]) -> AssumedCase {
+        AssumedCase { stations: stations.to_vec(), ..self }
     }
 
     /// Whether there are pauses.
@@ -78,13 +78,17 @@ impl Case {
 
     /// Cases like `first` in which each of these predicates and the one that was assumed last is assumed from the beginning; None if that is one of
     /// a round. Answers the predicates, too.
-    pub fn assumed_first(&self, first: &Case, mut before: Vec<Early>) -> Option<(Vec<Case>, Vec<Early>)> {
+    pub fn assumed_first(
+        &self,
+        first: &AssumedCase,
+        mut before: Vec<Early>,
+    ) -> Option<(Vec<AssumedCase>, Vec<Early>)> {
         let last = self.assumed.filter(|symbol| !self.symbols.is_of_rounds(*symbol))?;
         before.push(Early(last));
-        let root = Case { symbols: self.symbols.without_assumptions(), ..first.clone() };
+        let root = AssumedCase { symbols: self.symbols.without_assumptions(), ..first.clone() };
         let mut cases = vec![root];
         for Early(symbol) in &before {
-            let asked = |case: Case| Case { asked: Some(*symbol), ..case };
+            let asked = |case: AssumedCase| AssumedCase { asked: Some(*symbol), ..case };
             cases = cases.into_iter().filter_map(|case| asked(case).parted()).flatten().collect();
         }
         Some((cases, before))
@@ -96,7 +100,7 @@ impl Case {
     }
 
     /// Both cases of the predicate without which a kernel was refused; None if there is no such predicate.
-    pub fn parted(mut self) -> Option<[Case; 2]> {
+    pub fn parted(mut self) -> Option<[AssumedCase; 2]> {
         let asked = self.asked.take()?;
         self.assumed = Some(asked);
         let mut other = self.clone();

@@ -2,7 +2,7 @@
 //!
 //! The `.sync` forms wait until every lane that the member mask names and that has not exited has come to an instruction of the
 //! same kind with the same mask. Only `bar.warp.sync` orders memory. That the others wait matters beside mbarriers: which phase a wait or an
-//! arrival belongs to is a matter of time. So there they are commands, too, which order nothing else ([`Action::WarpMeet`]). The deprecated
+//! arrival belongs to is a matter of time. So there they are commands, too, which order nothing else ([`CommandAction::WarpMeet`]). The deprecated
 //! forms act on the lanes that happen to be together, which is known in lockstep, and when it is the whole warp; they need not wait. `elect`
 //! takes the lowest lane, as hardware does; the ISA leaves it open.
 //!
@@ -19,7 +19,7 @@ use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::symbol::Symbol;
-use crate::program::Action;
+use crate::program::CommandAction;
 
 /// Lanes that take part from one place in the program.
 #[derive(Clone, Copy)]
@@ -149,7 +149,7 @@ impl Machine<'_> {
             let again =
                 last.is_some_and(|last| last.is_meeting() && (last.a, last.lanes) == (members, members));
             for part in parts.iter().filter(|_| !again) {
-                self.emit(w, part.lanes, part.pc, Action::WarpMeet { members })?;
+                self.emit(w, part.lanes, part.pc, CommandAction::WarpMeet { members })?;
             }
         }
         self.perform(w, parts)
@@ -166,7 +166,7 @@ impl Machine<'_> {
             Together::Sync => {
                 self.show_sums();
                 for part in parts {
-                    self.emit(w, part.lanes, part.pc, Action::WarpSync { members: everybody })?;
+                    self.emit(w, part.lanes, part.pc, CommandAction::WarpSync { members: everybody })?;
                 }
                 Ok(())
             }

@@ -23,7 +23,7 @@ use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::symbol::Order;
 use super::text::Form;
-use crate::program::Action;
+use crate::program::CommandAction;
 
 /// Instructions between the counter and the comparison, from there to the branch, and of the way of the last one.
 const NEAR: u32 = 8;
@@ -210,7 +210,7 @@ impl Machine<'_> {
             shares.iter().map(|(warp, (lanes, _))| (*warp, *lanes)).collect();
         participants.sort_unstable();
         for (warp, lanes) in participants {
-            self.emit(warp, lanes, pc, Action::MbarrierInval { address, last: true })?;
+            self.emit(warp, lanes, pc, CommandAction::MbarrierInval { address, last: true })?;
         }
         Ok(true)
     }

@@ -2,7 +2,7 @@
 //! of local variables, parameters in word rows, rare arithmetic.
 
 use bugaroo_simulator::alu::Width;
-use bugaroo_simulator::decoded::{Access, Inst, Kind, SpecialValue, WORD_ROW};
+use bugaroo_simulator::decoded::{DecodedAccess, Inst, Kind, SpecialValue, WORD_ROW};
 use bugaroo_simulator::{LOCAL_WINDOW, SHARED_WINDOW};
 
 use super::machine::Machine;
@@ -212,13 +212,13 @@ impl Machine<'_> {
 }
 
 /// First word row of an element, and the bit in it where the element begins.
-fn element_place(access: &Access, element: usize) -> (u32, u32) {
+fn element_place(access: &DecodedAccess, element: usize) -> (u32, u32) {
     let byte = (access.address.offset >> 32) as u32 + element as u32 * u32::from(access.size);
     (access.address.offset as u32 + byte / 4 * WORD_ROW, byte % 4 * 8)
 }
 
 /// `ld.param` of word rows.
-fn param_load(registers: &mut Registers<'_>, access: &Access, active: u32, doubtful: u32) {
+fn param_load(registers: &mut Registers<'_>, access: &DecodedAccess, active: u32, doubtful: u32) {
     for element in 0..usize::from(access.vec) {
         let (row, shift) = element_place(access, element);
         let (dst, width) = (access.rows[element] as u32, access.width[element]);
@@ -249,7 +249,7 @@ fn param_load(registers: &mut Registers<'_>, access: &Access, active: u32, doubt
 }
 
 /// `st.param` to word rows.
-fn param_store(registers: &mut Registers<'_>, access: &Access, active: u32, doubtful: u32) {
+fn param_store(registers: &mut Registers<'_>, access: &DecodedAccess, active: u32, doubtful: u32) {
     for element in 0..usize::from(access.vec) {
         let (row, shift) = element_place(access, element);
         let (slot, width) = (access.rows[element], access.width[element]);

@@ -1,6 +1,6 @@
 //! What comes out of an emulation.
 
-use crate::program::Program;
+use crate::program::WarpPrograms;
 use crate::verdict::Misuse;
 
 /// Threads that wait for ever in the order of execution that was emulated.
@@ -14,13 +14,13 @@ pub struct Stuck {
 #[derive(Clone, Debug)]
 pub struct Emulation {
     /// The thread programs. The origin of a command is the number of its instruction: [`super::Text::place`].
-    pub program: Program,
+    pub program: WarpPrograms,
     /// Not all threads came to their end.
     pub stuck: Option<Stuck>,
     /// A barrier was asked what it cannot do; the programs end there.
     pub misuse: Option<Misuse>,
     /// If so: the programs as they might go on behind where threads wait for ever. Good for explanations only.
-    pub beyond: Option<Program>,
+    pub beyond: Option<WarpPrograms>,
     /// Threads of a CTA.
     pub block: [u32; 3],
     /// Warp instructions, and instructions of threads.

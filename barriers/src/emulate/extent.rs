@@ -2,11 +2,11 @@
 
 use bugaroo_ptx::ast::Function;
 
-use super::options::Options;
+use super::options::KernelOptions;
 use super::refusal::{Refusal, RefusalKind};
 
 /// Threads of a CTA: as asked for, or as the kernel says.
-pub(super) fn block_of(function: &Function, options: &Options) -> Result<[u32; 3], Refusal> {
+pub(super) fn block_of(function: &Function, options: &KernelOptions) -> Result<[u32; 3], Refusal> {
     let stated = |name: &str| {
         let (_, extent) = function.directives.iter().find(|(found, _)| found == name)?;
         let of = |d: usize| extent.get(d).map_or(1, |n| u32::try_from(*n).unwrap_or(u32::MAX));
@@ -39,7 +39,7 @@ fn extent([x, y, z]: [u32; 3]) -> String {
 }
 
 /// Blocks of a cluster, as the kernel or the launch says, and whether any of them does.
-pub(super) fn cluster_of(function: &Function, options: &Options) -> Result<([u32; 3], bool), Refusal> {
+pub(super) fn cluster_of(function: &Function, options: &KernelOptions) -> Result<([u32; 3], bool), Refusal> {
     let stated = function.directives.iter().find(|(name, _)| name == "reqnctapercluster");
     let of = |extent: &[u64], d: usize| extent.get(d).map_or(1, |n| (*n).clamp(1, 16) as u32);
     let stated = stated.map(|(_, extent)| [of(extent, 0), of(extent, 1), of(extent, 2)]);

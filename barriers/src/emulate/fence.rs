@@ -4,13 +4,13 @@
 use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::{Scope, Semantics};
 use bugaroo_semantics::effect::{acquires, releases};
-use bugaroo_simulator::Image;
+use bugaroo_simulator::CodeImage;
 use bugaroo_simulator::decoded::{Asynchronous, Inst};
 
 use super::machine::Machine;
 use super::refusal::Refusal;
 use super::text::Extra;
-use crate::program::{Action, Fenced};
+use crate::program::{CommandAction, Fenced};
 
 /// Whether an operation on an mbarrier orders no memory where others of its kind do.
 pub(super) fn is_relaxed(operation: &Asynchronous) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn is_wait(operation: &Asynchronous) -> bool {
 }
 
 /// Whether threads can order memory by flags: there are fences of memory, or accesses that acquire or release.
-pub(super) fn has_flags(image: &Image<'_>, extras: &[Extra]) -> bool {
+pub(super) fn has_flags(image: &CodeImage<'_>, extras: &[Extra]) -> bool {
     let orders = |semantics| acquires(semantics) || releases(semantics);
     extras.iter().any(|extra| extra.fence.is_some())
         || image.accesses.iter().any(|access| orders(access.semantics))
@@ -52,7 +52,7 @@ impl Machine<'_> {
         if extra.is_proxy_fence() {
             self.certain(w, frame, pc, inst, doubtful, "a fence of the asynchronous proxy")?;
             let fenced = if extra.proxy_fence { Fenced::Proxy } else { Fenced::Inits };
-            self.emit(w, active, pc, Action::Fence(fenced))?;
+            self.emit(w, active, pc, CommandAction::Fence(fenced))?;
         }
         if let (Some((scope, is_half)), true) = (extra.fence, self.set.relaxed) {
             self.certain(w, frame, pc, inst, doubtful, "a fence beside relaxed mbarrier operations")?;
@@ -65,7 +65,7 @@ impl Machine<'_> {
                 let message = "a fence for the block alone beside relaxed mbarrier operations in a cluster is not modelled";
                 return Err(self.unsupported(w, pc, lane, message));
             }
-            self.emit(w, active, pc, Action::Fence(Fenced::Memory))?;
+            self.emit(w, active, pc, CommandAction::Fence(Fenced::Memory))?;
         }
         if extra.releases && doubtful == 0 {
             self.warps[w].released = (active, self.out.warps()[w].len());

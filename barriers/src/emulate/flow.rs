@@ -3,7 +3,7 @@
 //! Immediate post-dominators by the iterative algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001) on the
 //! reversed graph. A block without a way to the function's end has none.
 
-use bugaroo_simulator::Image;
+use bugaroo_simulator::CodeImage;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Inst, Kind, NO_GUARD};
 
@@ -20,7 +20,7 @@ pub(super) struct Flow {
 }
 
 /// The graphs of all functions of a program, by number.
-pub(super) fn flows(image: &Image<'_>) -> Vec<Flow> {
+pub(super) fn flows(image: &CodeImage<'_>) -> Vec<Flow> {
     let defined = image.functions.iter().filter(|function| function.defined);
     let mut entries: Vec<u32> = defined.map(|function| function.entry).collect();
     entries.push(image.code.len() as u32);
@@ -39,7 +39,7 @@ pub(super) fn flows(image: &Image<'_>) -> Vec<Flow> {
 }
 
 /// Where control can go from an instruction, but for calls, which come back; whether it can leave the function.
-pub(super) fn successors(image: &Image<'_>, pc: u32, mut to: impl FnMut(u32)) -> bool {
+pub(super) fn successors(image: &CodeImage<'_>, pc: u32, mut to: impl FnMut(u32)) -> bool {
     let inst: &Inst = &image.code[pc as usize];
     let guarded = inst.guard != NO_GUARD;
     match inst.kind {
@@ -67,7 +67,7 @@ fn ends_block(inst: &Inst) -> bool {
 }
 
 impl Flow {
-    fn new(image: &Image<'_>, entry: u32, end: u32) -> Flow {
+    fn new(image: &CodeImage<'_>, entry: u32, end: u32) -> Flow {
         let mut starts = vec![entry];
         for pc in entry..end {
             if ends_block(&image.code[pc as usize]) {
@@ -88,7 +88,7 @@ impl Flow {
         self.starts.partition_point(|start| *start <= pc) - 1
     }
 
-    fn post_dominate(&mut self, image: &Image<'_>) {
+    fn post_dominate(&mut self, image: &CodeImage<'_>) {
         let count = self.starts.len() - 1;
         // The imaginary end has number `count`.
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];

@@ -10,7 +10,7 @@ use bugaroo_simulator::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::case::Case;
+use super::case::AssumedCase;
 use super::constants::{self, ConstantMemory};
 use super::doubt::Doubt;
 use super::emulation::Emulation;
@@ -23,14 +23,14 @@ use super::held::warp::Warp;
 use super::machine::{Machine, Setting};
 use super::making::Makings;
 use super::objects::Objects;
-use super::options::Options;
+use super::options::KernelOptions;
 use super::params::{self, Params};
 use super::refusal::{Refusal, RefusalKind};
 use super::rounds::seen::Rounds;
 use super::shared::Shared;
 use super::text::{Fixed, extras};
 use super::{returns, tensor};
-use crate::program::{Program, Shape};
+use crate::program::{ProgramShape, WarpPrograms};
 
 /// Shared memory that a CTA of the largest devices can have.
 const SHARED_LIMIT: u32 = 227 << 10;
@@ -40,7 +40,7 @@ const SHARED_LIMIT: u32 = 227 << 10;
 const FOREIGN: u64 = 32 << 30;
 
 /// A module, ready to be emulated.
-pub struct Text {
+pub struct KernelText {
     module: Module,
     program: bugaroo_simulator::Program,
     constants: ConstantMemory,
@@ -49,18 +49,18 @@ pub struct Text {
     is_apart: bool,
 }
 
-impl std::fmt::Debug for Text {
+impl std::fmt::Debug for KernelText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Text").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
-impl Text {
+impl KernelText {
     /// Parses and decodes a module.
     ///
     /// # Errors
     /// [`Refusal`] when it is no PTX, or has no kernel.
-    pub fn new(ptx: &str) -> Result<Text, Refusal> {
+    pub fn new(ptx: &str) -> Result<KernelText, Refusal> {
         let usage = |message: String| Refusal::new(RefusalKind::Usage, message);
         if ptx.trim().is_empty() {
             return Err(usage("the file is empty".to_string()));
@@ -94,7 +94,7 @@ impl Text {
             return Err(usage("the module has no kernel".to_string()));
         }
         let constants = ConstantMemory::new(&module, &program, &memory);
-        Ok(Text { module, program, constants, config, is_apart })
+        Ok(KernelText { module, program, constants, config, is_apart })
     }
 
     /// The kernels' names, in the order of the text.
@@ -161,34 +161,34 @@ impl Text {
     ///
     /// # Errors
     /// [`Refusal`] when its thread programs depend on what is not known, or it has something in it that is not modelled.
-    pub fn emulate(&self, kernel: &str, options: &Options) -> Result<Emulation, Refusal> {
+    pub fn emulate(&self, kernel: &str, options: &KernelOptions) -> Result<Emulation, Refusal> {
         self.emulate_openly(kernel, options, &FxHashSet::default())
     }
 
     /// As [`Text::emulate`], where what the instructions `open` read from shared memory or write to it is not known, as they do so in
-    /// no order with others ([`crate::verdict::Report::unordered`]).
+    /// no order with others ([`crate::verdict::BarrierReport::unordered`]).
     ///
     /// # Errors
     /// As [`Text::emulate`].
     pub fn emulate_openly(
         &self,
         kernel: &str,
-        options: &Options,
+        options: &KernelOptions,
         open: &FxHashSet<u32>,
     ) -> Result<Emulation, Refusal> {
-        self.emulate_case(kernel, options, open, &mut Case::default())
+        self.emulate_case(kernel, options, open, &mut AssumedCase::default())
     }
 
     /// As [`Text::emulate_openly`], in a case.
     ///
     /// # Errors
-    /// As [`Text::emulate`]; where an assumption more would help, the case can be parted ([`Case::parted`]).
+    /// As [`Text::emulate`]; where an assumption more would help, the case can be parted ([`AssumedCase::parted`]).
     pub fn emulate_case(
         &self,
         kernel: &str,
-        options: &Options,
+        options: &KernelOptions,
         open: &FxHashSet<u32>,
-        case: &mut Case,
+        case: &mut AssumedCase,
     ) -> Result<Emulation, Refusal> {
         let emulation = self.emulate_in_order(kernel, options, open, (false, case))?;
         if emulation.stuck.is_none() {
@@ -203,9 +203,9 @@ impl Text {
     fn emulate_in_order(
         &self,
         kernel: &str,
-        options: &Options,
+        options: &KernelOptions,
         open: &FxHashSet<u32>,
-        (backwards, case): (bool, &mut Case),
+        (backwards, case): (bool, &mut AssumedCase),
     ) -> Result<Emulation, Refusal> {
         let usage = |message: String| Refusal::new(RefusalKind::Usage, message);
         let (Some(function), Some(info)) = (self.function(kernel), self.program.kernel(kernel)) else {
@@ -251,8 +251,8 @@ impl Text {
         if options.any_cta && ranks > 1 {
             return Err(usage("blocks of a cluster are looked at together, and not any of them".to_string()));
         }
-        let shape = Shape { ctas: ranks, threads };
-        let mut out = Program::new(shape).map_err(|error| usage(error.to_string()))?;
+        let shape = ProgramShape { ctas: ranks, threads };
+        let mut out = WarpPrograms::new(shape).map_err(|error| usage(error.to_string()))?;
         out.set_warp_synchronous(options.warp_synchronous);
         let corner: [u32; 3] = std::array::from_fn(|d| options.cta[d] / cluster[d] * cluster[d]);
         let ctas = (0..ranks).map(|rank| Cta {

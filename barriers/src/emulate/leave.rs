@@ -18,7 +18,8 @@ use super::machine::Machine;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use crate::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Condition, Count, Opcode, Strength, Values,
+    AccessCondition, Command, CommandAction, Completion, Count, Opcode, SharedAccess, SharedAccessKind,
+    SharedAddresses, SharedStrength, WrittenValues,
 };
 
 /// Instructions of an arm that returns at once, at most.
@@ -28,9 +29,9 @@ const LONGEST: u32 = 32;
 struct Told {
     lanes: u32,
     origin: u32,
-    kind: AccessKind,
+    kind: SharedAccessKind,
     size: u32,
-    strength: Strength,
+    strength: SharedStrength,
     at: [u32; 32],
 }
 
@@ -97,18 +98,18 @@ impl Machine<'_> {
     /// Lanes may have returned at `pc`.
     pub fn may_leave(&mut self, w: usize, pc: u32, leaving: u32, why: Why) -> Result<(), Refusal> {
         let outer = self.warps[w].leavers;
-        let last = Condition { origin: pc, literal: None, outer: None, last: true };
+        let last = AccessCondition { origin: pc, literal: None, outer: None, last: true };
         let last = self.out.condition(last);
         for told in self.since_last_barrier(w, leaving) {
-            let access = Access {
+            let access = SharedAccess {
                 kind: told.kind,
                 size: told.size,
                 strength: told.strength,
-                addresses: Addresses::Each(&told.at),
-                values: Values::Unknown,
+                addresses: SharedAddresses::Each(&told.at),
+                values: WrittenValues::Unknown,
                 completion: Completion::Now,
             };
-            let action = Action::Access(access);
+            let action = CommandAction::Access(access);
             let command = Command { lanes: told.lanes, origin: told.origin, action };
             if let Err(error) = self.out.warp_mut(w as u32).push_possible(&command, last) {
                 return Err(self.illegal(w, pc, leaving.trailing_zeros() as usize, error.to_string()));
@@ -116,7 +117,7 @@ impl Machine<'_> {
         }
         for lane in lanes(leaving) {
             let around = (outer.lanes >> lane & 1 != 0).then_some(outer.conditions[lane]);
-            let condition = Condition { origin: pc, literal: None, outer: around, last: false };
+            let condition = AccessCondition { origin: pc, literal: None, outer: around, last: false };
             self.warps[w].leavers.conditions[lane] = self.out.condition(condition);
         }
         self.warps[w].leavers.lanes |= leaving;
@@ -158,11 +159,11 @@ impl Machine<'_> {
         w: usize,
         mut rest: u32,
         pc: u32,
-        action: Action<'_>,
+        action: CommandAction<'_>,
     ) -> Result<(), Refusal> {
         let leavers = self.warps[w].leavers;
         match action {
-            Action::Access(Access { completion: Completion::Now, .. }) => {
+            CommandAction::Access(SharedAccess { completion: Completion::Now, .. }) => {
                 while rest != 0 {
                     let first = rest.trailing_zeros() as usize;
                     let of = |lane: usize| {
@@ -176,7 +177,9 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            Action::Sync { count: Count::All, .. } | Action::Exit => self.push(w, rest, pc, action, None),
+            CommandAction::Sync { count: Count::All, .. } | CommandAction::Exit => {
+                self.push(w, rest, pc, action, None)
+            }
             _ => Err(self.left(w, pc, rest)),
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use bugaroo_ptx::ast::Function;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
-use bugaroo_simulator::{Image, Place, SHARED_WINDOW};
+use bugaroo_simulator::{CodeImage, Place, SHARED_WINDOW};
 use rustc_hash::FxHashSet;
 
 use super::constants::ConstantMemory;
@@ -27,12 +27,12 @@ use super::rounds::seen::Rounds;
 use super::states::Loops;
 use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
-use crate::program::{Action, Command, Program};
+use crate::program::{Command, CommandAction, WarpPrograms};
 use crate::verdict::Misuse;
 
 /// What is fixed while the kernel runs.
 pub(super) struct Setting<'a> {
-    pub image: Image<'a>,
+    pub image: CodeImage<'a>,
     pub program: &'a bugaroo_simulator::Program,
     pub extras: &'a [Extra],
     pub constants: &'a [u8],
@@ -66,7 +66,7 @@ pub(super) struct Machine<'a> {
     pub free: Vec<Vec<u32>>,
     pub warps: Vec<Warp>,
     pub ctas: Vec<Cta>,
-    pub out: Program,
+    pub out: WarpPrograms,
     pub steps: u64,
     pub thread_steps: u64,
     /// Lanes of each warp that have arrived at their cluster's barrier and were not let through.
@@ -184,7 +184,7 @@ impl<'a> Machine<'a> {
 
     /// Lanes of a fragment exit.
     pub fn exit_lanes(&mut self, w: usize, fragment: usize, lanes: u32, pc: u32) -> Result<(), Refusal> {
-        self.emit(w, lanes, pc, Action::Exit)?;
+        self.emit(w, lanes, pc, CommandAction::Exit)?;
         let warp = &mut self.warps[w];
         let mut frame = warp.fragments[fragment].frame;
         warp.fragments[fragment].mask &= !lanes;
@@ -206,7 +206,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Appends a command.
-    pub fn emit(&mut self, w: usize, lanes: u32, pc: u32, action: Action<'_>) -> Result<(), Refusal> {
+    pub fn emit(&mut self, w: usize, lanes: u32, pc: u32, action: CommandAction<'_>) -> Result<(), Refusal> {
         if self.doubt.silent {
             return Ok(());
         }
@@ -223,10 +223,10 @@ impl<'a> Machine<'a> {
         w: usize,
         lanes: u32,
         pc: u32,
-        action: Action<'_>,
+        action: CommandAction<'_>,
         condition: Option<u32>,
     ) -> Result<(), Refusal> {
-        if let Action::Access(access) = &action {
+        if let CommandAction::Access(access) = &action {
             self.beside_mbarriers(w, lanes, pc, access, condition.is_some())?;
         }
         self.rounds.under_way |= action.outlasts_barriers();

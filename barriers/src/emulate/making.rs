@@ -15,7 +15,7 @@ use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{Base, Inst, Kind, NO_GUARD};
-use bugaroo_simulator::{Image, SHARED_WINDOW};
+use bugaroo_simulator::{CodeImage, SHARED_WINDOW};
 use rustc_hash::FxHashMap;
 
 use super::flow::Flow;
@@ -76,7 +76,7 @@ impl<'a> Makings<'a> {
     /// How the address of the access at `pc` is made.
     pub fn of(
         &mut self,
-        image: Image<'a>,
+        image: CodeImage<'a>,
         extras: &[Extra],
         flow: &Flow,
         pc: u32,
@@ -100,7 +100,7 @@ impl<'a> Makings<'a> {
 
 /// On the way back from an access.
 struct Back<'a, 'b> {
-    image: Image<'a>,
+    image: CodeImage<'a>,
     extras: &'b [Extra],
     flow: &'b Flow,
     instructions: &'b FxHashMap<usize, &'a Instruction>,

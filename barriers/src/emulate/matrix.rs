@@ -12,7 +12,7 @@ use super::machine::{Machine, Target};
 use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use crate::program::{AccessKind, Strength, Values};
+use crate::program::{SharedAccessKind, SharedStrength, WrittenValues};
 
 impl Machine<'_> {
     /// Does matrix instruction `index` for lanes that are all there.
@@ -20,11 +20,11 @@ impl Machine<'_> {
         let matrices = self.set.image.matrices;
         match &matrices[index as usize] {
             Matrix::Load { address, rows, .. } => {
-                self.rows(w, parts, address, rows.len(), AccessKind::Read)?;
+                self.rows(w, parts, address, rows.len(), SharedAccessKind::Read)?;
                 self.forget(parts, rows.iter().flatten());
             }
             Matrix::Store { address, sources, .. } => {
-                self.rows(w, parts, address, sources.len(), AccessKind::Write)?;
+                self.rows(w, parts, address, sources.len(), SharedAccessKind::Write)?;
             }
             Matrix::Transpose { dst, .. } => self.forget(parts, std::iter::once(dst)),
             Matrix::Multiply { d, .. } => self.forget(parts, d.iter().flatten()),
@@ -32,11 +32,11 @@ impl Machine<'_> {
                 unreachable!("in a program that is only read it stands among the asynchronous ones")
             }
             Matrix::WmmaLoad { part, matrix, address, stride, rows } => {
-                self.tile(w, parts, address, *stride, (matrix, *part), AccessKind::Read)?;
+                self.tile(w, parts, address, *stride, (matrix, *part), SharedAccessKind::Read)?;
                 self.forget(parts, rows.iter().flatten());
             }
             Matrix::WmmaStore { matrix, address, stride, .. } => {
-                self.tile(w, parts, address, *stride, (matrix, MatrixPart::C), AccessKind::Write)?;
+                self.tile(w, parts, address, *stride, (matrix, MatrixPart::C), SharedAccessKind::Write)?;
             }
         }
         Ok(())
@@ -57,14 +57,14 @@ impl Machine<'_> {
         parts: &[Part],
         address: &Address,
         count: usize,
-        kind: AccessKind,
+        kind: SharedAccessKind,
     ) -> Result<(), Refusal> {
         for part in parts {
             let mut touched = Touched::none();
             for lane in lanes(part.lanes).filter(|lane| *lane < count * 8) {
                 self.piece(w, part, address, (lane, lane), (0, 16), kind, &mut touched)?;
             }
-            self.touch(w, part.pc, kind, (16, 16, Strength::Weak), &touched, Values::Unknown)?;
+            self.touch(w, part.pc, kind, (16, 16, SharedStrength::Weak), &touched, WrittenValues::Unknown)?;
         }
         Ok(())
     }
@@ -78,14 +78,14 @@ impl Machine<'_> {
         address: &Address,
         (from, by): (usize, usize),
         (offset, bytes): (u64, u64),
-        kind: AccessKind,
+        kind: SharedAccessKind,
         touched: &mut Touched,
     ) -> Result<(), Refusal> {
         match self.target(w, part.frame, address, from) {
             Target::Shared(rank, at) => {
                 let at = at.wrapping_add(offset);
                 self.inside(w, part.pc, from, (rank, at), bytes, 1)?;
-                if kind == AccessKind::Write {
+                if kind == SharedAccessKind::Write {
                     self.ctas[rank as usize].shared.forget(at as usize, bytes as usize, Why::at(part.pc));
                 }
                 touched.add(by, rank, at);
@@ -106,7 +106,7 @@ impl Machine<'_> {
         address: &Address,
         stride: Option<i32>,
         (matrix, which): (&WmmaMatrix, MatrixPart),
-        kind: AccessKind,
+        kind: SharedAccessKind,
     ) -> Result<(), Refusal> {
         let part = &parts[0];
         let lane = part.lanes.trailing_zeros() as usize;
@@ -138,9 +138,9 @@ impl Machine<'_> {
                 w,
                 part.pc,
                 kind,
-                (bytes as usize, bytes as usize, Strength::Weak),
+                (bytes as usize, bytes as usize, SharedStrength::Weak),
                 &touched,
-                Values::Unknown,
+                WrittenValues::Unknown,
             )?;
         }
         Ok(())

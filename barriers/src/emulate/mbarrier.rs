@@ -11,7 +11,7 @@ use super::held::warp::{Flow, State};
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use crate::program::{Access, Action, RANK_SHIFT};
+use crate::program::{CommandAction, RANK_SHIFT, SharedAccess};
 
 /// Bytes of an mbarrier.
 const SIZE: u32 = 8;
@@ -104,23 +104,23 @@ impl Machine<'_> {
             rest &= !group;
             let number = number.unwrap_or(0);
             let action = match op {
-                MbarrierOp::Init => Action::MbarrierInit { address: at, count: number },
-                MbarrierOp::Inval => Action::MbarrierInval { address: at, last: false },
+                MbarrierOp::Init => CommandAction::MbarrierInit { address: at, count: number },
+                MbarrierOp::Inval => CommandAction::MbarrierInval { address: at, last: false },
                 MbarrierOp::Arrive { drop, expect_tx: true, .. } => {
-                    Action::MbarrierArrive { address: at, count: 1, expect_tx: number, drop, relaxed }
+                    CommandAction::MbarrierArrive { address: at, count: 1, expect_tx: number, drop, relaxed }
                 }
                 MbarrierOp::Arrive { drop, .. } => {
                     let count = if value.is_some() { number } else { 1 };
-                    Action::MbarrierArrive { address: at, count, expect_tx: 0, drop, relaxed }
+                    CommandAction::MbarrierArrive { address: at, count, expect_tx: 0, drop, relaxed }
                 }
-                MbarrierOp::ExpectTx => Action::MbarrierArrive {
+                MbarrierOp::ExpectTx => CommandAction::MbarrierArrive {
                     address: at,
                     count: 0,
                     expect_tx: number,
                     drop: false,
                     relaxed: false,
                 },
-                MbarrierOp::CompleteTx => Action::MbarrierCompleteTx { address: at, bytes: number },
+                MbarrierOp::CompleteTx => CommandAction::MbarrierCompleteTx { address: at, bytes: number },
                 MbarrierOp::Wait { .. } | MbarrierOp::PendingCount => {
                     unreachable!("waits are done above, and the loader has a form of its own for counts")
                 }
@@ -150,7 +150,7 @@ impl Machine<'_> {
         w: usize,
         mask: u32,
         pc: u32,
-        access: &Access<'_>,
+        access: &SharedAccess<'_>,
         possible: bool,
     ) -> Result<(), Refusal> {
         if self.ctas.iter().all(|cta| cta.mbarriers.is_empty()) {
@@ -174,9 +174,9 @@ impl Machine<'_> {
     }
 
     /// What a command does to its mbarrier; answers the phase before.
-    fn apply(&mut self, (rank, offset): (u32, u32), pc: u32, action: Action<'_>) -> u32 {
+    fn apply(&mut self, (rank, offset): (u32, u32), pc: u32, action: CommandAction<'_>) -> u32 {
         let cta = &mut self.ctas[rank as usize];
-        if let Action::MbarrierInit { count, .. } = action {
+        if let CommandAction::MbarrierInit { count, .. } = action {
             cta.mbarriers.insert(
                 offset,
                 Phases { expected: count, pending: count, bytes: 0, phase: 0, guessed: None },
@@ -187,10 +187,10 @@ impl Machine<'_> {
         let Some(state) = cta.mbarriers.get_mut(&offset) else { return 0 };
         let before = state.phase;
         match action {
-            Action::MbarrierInval { .. } => {
+            CommandAction::MbarrierInval { .. } => {
                 cta.mbarriers.remove(&offset);
             }
-            Action::MbarrierArrive { count, expect_tx, drop, .. } => {
+            CommandAction::MbarrierArrive { count, expect_tx, drop, .. } => {
                 state.bytes += i64::from(expect_tx);
                 // Too many arrivals are the checker's to tell.
                 state.pending = state.pending.saturating_sub(count);
@@ -198,7 +198,7 @@ impl Machine<'_> {
                     state.expected = state.expected.saturating_sub(count);
                 }
             }
-            Action::MbarrierCompleteTx { bytes, .. } => state.bytes -= i64::from(bytes),
+            CommandAction::MbarrierCompleteTx { bytes, .. } => state.bytes -= i64::from(bytes),
             _ => {}
         }
         before
@@ -290,7 +290,7 @@ impl Machine<'_> {
                 lanes(rest).filter(|l| wanted[*l] == (at, parity, rank, offset)).fold(0, |g, l| g | 1 << l);
             rest &= !group;
             self.used(w, (rank, offset));
-            self.emit(w, group, pc, Action::MbarrierWait { address: at, parity, relaxed })?;
+            self.emit(w, group, pc, CommandAction::MbarrierWait { address: at, parity, relaxed })?;
             if self.ctas[rank as usize].mbarriers[&offset].phase & 1 != parity {
                 done |= group;
             } else {

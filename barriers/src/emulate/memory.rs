@@ -5,12 +5,15 @@
 use bugaroo_ptx::types::{Scope, Semantics, Space};
 use bugaroo_semantics::effect::strong_among;
 use bugaroo_simulator::alu::Width;
-use bugaroo_simulator::decoded::{Access, Inst};
+use bugaroo_simulator::decoded::{DecodedAccess, Inst};
 
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes, points_to_shared};
-use crate::program::{self, AccessKind, Action, Addresses, Completion, RANK_SHIFT, Strength, Values};
+use crate::program::{
+    self, CommandAction, Completion, RANK_SHIFT, SharedAccessKind, SharedAddresses, SharedStrength,
+    WrittenValues,
+};
 
 const ADDRESS: &str = "the address of an access that may be of shared memory";
 const GUARD: &str = "whether shared memory is accessed";
@@ -32,23 +35,23 @@ impl Touched {
     }
 
     /// As a command has them: by a pattern if there is one.
-    pub fn addresses(&self) -> Addresses<'_> {
+    pub fn addresses(&self) -> SharedAddresses<'_> {
         let first = self.lanes.trailing_zeros();
         let rest = self.lanes & (self.lanes - 1);
         if rest == 0 {
-            return Addresses::Affine { base: self.at[first as usize], stride: 0 };
+            return SharedAddresses::Affine { base: self.at[first as usize], stride: 0 };
         }
         let second = rest.trailing_zeros();
         let step = self.at[second as usize].wrapping_sub(self.at[first as usize]) as i32;
         let apart = (second - first) as i32;
         if step % apart != 0 {
-            return Addresses::Each(&self.at);
+            return SharedAddresses::Each(&self.at);
         }
         let stride = step / apart;
         let base = self.at[first as usize].wrapping_sub((stride as u32).wrapping_mul(first));
-        let pattern = Addresses::Affine { base, stride };
+        let pattern = SharedAddresses::Affine { base, stride };
         let fits = lanes(self.lanes).all(|lane| pattern.lane(lane as u32) == self.at[lane]);
-        if fits { pattern } else { Addresses::Each(&self.at) }
+        if fits { pattern } else { SharedAddresses::Each(&self.at) }
     }
 }
 
@@ -171,7 +174,7 @@ impl Machine<'_> {
         }
         let strength = strength(access.semantics);
         let elements = (size, bytes, strength);
-        self.touch(w, pc, AccessKind::Read, elements, &touched, Values::Unknown)
+        self.touch(w, pc, SharedAccessKind::Read, elements, &touched, WrittenValues::Unknown)
     }
 
     /// Says what an unknown value is that one thread has written to shared memory.
@@ -179,7 +182,7 @@ impl Machine<'_> {
         &mut self,
         w: usize,
         frame: u32,
-        (access, element, lane): (&Access, usize, usize),
+        (access, element, lane): (&DecodedAccess, usize, usize),
         (rank, at, size): (u32, usize, usize),
     ) {
         if self.warps[w].leavers.lanes >> lane & 1 != 0 {
@@ -193,7 +196,7 @@ impl Machine<'_> {
     }
 
     /// Says which expressions unknown values are that one thread has written to shared memory.
-    fn read_contents(&mut self, w: usize, frame: u32, pc: u32, access: &Access, active: u32) {
+    fn read_contents(&mut self, w: usize, frame: u32, pc: u32, access: &DecodedAccess, active: u32) {
         let size = usize::from(access.size);
         if access.signed && size < 4 || self.set.open.contains(&pc) {
             return;
@@ -215,7 +218,7 @@ impl Machine<'_> {
     }
 
     /// Says which expressions unknown bytes of parameters are.
-    fn name_params(&mut self, w: usize, frame: u32, access: &Access, active: u32) {
+    fn name_params(&mut self, w: usize, frame: u32, access: &DecodedAccess, active: u32) {
         let size = usize::from(access.size);
         for lane in lanes(active) {
             let Target::Param(at) = self.target(w, frame, &access.address, lane) else { continue };
@@ -236,25 +239,26 @@ impl Machine<'_> {
         &mut self,
         w: usize,
         pc: u32,
-        kind: AccessKind,
-        (element, bytes, strength): (usize, usize, Strength),
+        kind: SharedAccessKind,
+        (element, bytes, strength): (usize, usize, SharedStrength),
         touched: &Touched,
-        values: Values<'_>,
+        values: WrittenValues<'_>,
     ) -> Result<(), Refusal> {
         if touched.lanes == 0 {
             return Ok(());
         }
         // A strong vector is as many strong accesses.
         let (size, values) = match strength {
-            Strength::Weak => (bytes, values),
+            SharedStrength::Weak => (bytes, values),
             _ if element == bytes => (bytes, values),
-            _ => (element, Values::Unknown),
+            _ => (element, WrittenValues::Unknown),
         };
         let mut touched = Touched { lanes: touched.lanes, at: touched.at };
         for _ in 0..bytes / size {
             let (addresses, completion) = (touched.addresses(), Completion::Now);
-            let access = program::Access { kind, size: size as u32, strength, addresses, values, completion };
-            self.emit(w, touched.lanes, pc, Action::Access(access))?;
+            let access =
+                program::SharedAccess { kind, size: size as u32, strength, addresses, values, completion };
+            self.emit(w, touched.lanes, pc, CommandAction::Access(access))?;
             touched.at.iter_mut().for_each(|at| *at = at.wrapping_add(size as u32));
         }
         Ok(())
@@ -321,11 +325,17 @@ impl Machine<'_> {
             values[lane] = whole;
         }
         let elements = (size, bytes, strength(access.semantics));
-        self.touch(w, pc, AccessKind::Write, elements, &touched, written(&values, touched.lanes))
+        self.touch(w, pc, SharedAccessKind::Write, elements, &touched, written(&values, touched.lanes))
     }
 
     /// The bits of an element that a lane stores.
-    pub fn stored(&self, frame: u32, access: &Access, element: usize, lane: usize) -> Result<u64, Why> {
+    pub fn stored(
+        &self,
+        frame: u32,
+        access: &DecodedAccess,
+        element: usize,
+        lane: usize,
+    ) -> Result<u64, Why> {
         let registers = &self.frames[frame as usize].registers;
         let slot = access.rows[element];
         if registers.known(slot) >> lane & 1 == 0 {
@@ -358,7 +368,7 @@ impl Machine<'_> {
     }
 
     /// A store to local memory that may happen or not: what was there is no more known.
-    fn doubtful_local(&mut self, w: usize, frame: u32, inst: &Inst, access: &Access, doubtful: u32) {
+    fn doubtful_local(&mut self, w: usize, frame: u32, inst: &Inst, access: &DecodedAccess, doubtful: u32) {
         let why = self.frames[frame as usize].registers.why(inst.guard as i32);
         let bytes = usize::from(access.size);
         for lane in lanes(doubtful) {
@@ -442,43 +452,43 @@ impl Machine<'_> {
             self.counted_down(w, frame, pc, lane, dst, (counter, sum));
         }
         let elements = (bytes as usize, bytes as usize, atomic_strength(atomic.semantics));
-        self.touch(w, pc, AccessKind::Atomic, elements, &touched, Values::Unknown)
+        self.touch(w, pc, SharedAccessKind::Atomic, elements, &touched, WrittenValues::Unknown)
     }
 }
 
 /// Whether an element is as many bytes as its register has, four or more.
-fn is_whole(access: &Access, element: usize) -> bool {
+fn is_whole(access: &DecodedAccess, element: usize) -> bool {
     matches!((access.size, access.width[element]), (4, Width::W32) | (8, Width::W64))
 }
 
 /// How strong an access is, as far as it matters among the CTAs of a cluster. Volatile ones are relaxed, for the system.
-pub(super) fn strength(semantics: Semantics) -> Strength {
+pub(super) fn strength(semantics: Semantics) -> SharedStrength {
     match strong_among(semantics) {
-        None => Strength::Weak,
-        Some(Scope::Cta) => Strength::Cta,
-        Some(_) => Strength::Cluster,
+        None => SharedStrength::Weak,
+        Some(Scope::Cta) => SharedStrength::Cta,
+        Some(_) => SharedStrength::Cluster,
     }
 }
 
 /// The same of an atomic operation, for the device if nothing is said.
-pub(super) fn atomic_strength(semantics: Semantics) -> Strength {
+pub(super) fn atomic_strength(semantics: Semantics) -> SharedStrength {
     strength(semantics).max(match strong_among(semantics) {
-        None => Strength::Cluster,
-        Some(_) => Strength::Weak,
+        None => SharedStrength::Cluster,
+        Some(_) => SharedStrength::Weak,
     })
 }
 
 /// What a write is known to write, in the form that takes the least room.
-fn written(values: &[Option<u64>; 32], lanes_on: u32) -> Values<'_> {
+fn written(values: &[Option<u64>; 32], lanes_on: u32) -> WrittenValues<'_> {
     if lanes_on == 0 {
-        return Values::Unknown;
+        return WrittenValues::Unknown;
     }
     let first = values[lanes_on.trailing_zeros() as usize];
     let same = lanes(lanes_on).all(|lane| values[lane] == first);
     match (same, first) {
-        (true, None) => Values::Unknown,
-        (true, Some(value)) => Values::Same(value),
-        _ => Values::Each(values),
+        (true, None) => WrittenValues::Unknown,
+        (true, Some(value)) => WrittenValues::Same(value),
+        _ => WrittenValues::Each(values),
     }
 }
 

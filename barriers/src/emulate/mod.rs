@@ -27,7 +27,7 @@
 //! [`polling`].
 //!
 //! # What it can miss
-//! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), or of any of it ([`Options::any_cta`]), and of the
+//! Addresses and values are those of one CTA of one grid (`--cta`, `--grid`), or of any of it ([`KernelOptions::any_cta`]), and of the
 //! parameters given. A pointer that comes from
 //! the kernel's parameters or global memory is taken not to point into the CTA's own shared memory, unless the kernel has stored such a
 //! pointer where it is not followed. See [`constants`], [`matrix`] and [`tensor`] for smaller liberties.
@@ -86,9 +86,9 @@ mod together;
 mod unread;
 mod warpgroup;
 
-pub use case::{Case, Early};
+pub use case::{AssumedCase, Early};
 pub use emulation::{Emulation, Stuck};
-pub use input::Text;
-pub use options::{DEFAULT_MAX_STEPS, Options};
+pub use input::KernelText;
+pub use options::{DEFAULT_MAX_STEPS, KernelOptions};
 pub use refusal::{Cause, Refusal, RefusalKind};
 pub use rounds::seen::Induction;

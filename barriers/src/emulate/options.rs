@@ -7,7 +7,7 @@ pub const DEFAULT_MAX_STEPS: u64 = 200_000_000;
 
 /// How a kernel is launched, as far as that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct KernelOptions {
     /// Threads of a CTA; None: what the kernel requires (`.reqntid`), or else at most has (`.maxntid`).
     pub block: Option<[u32; 3]>,
     /// Which CTA; the first of a cluster is taken with its whole cluster.
@@ -38,9 +38,9 @@ pub struct Options {
     pub max_work: u64,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for KernelOptions {
+    fn default() -> KernelOptions {
+        KernelOptions {
             block: None,
             cta: [0; 3],
             any_cta: false,

@@ -5,7 +5,7 @@ use bugaroo_simulator::decoded::{Address, Inst, Kind};
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
-use crate::program::{Condition, Literal};
+use crate::program::{AccessCondition, Literal};
 
 impl<'a> Machine<'a> {
     /// Lanes whose access of shared memory is outside of it or misaligned: they are taken not to get there.
@@ -67,7 +67,7 @@ impl<'a> Machine<'a> {
                 value: symbol.index() as u32,
                 holds: !(symbol.is_negated() ^ (inst.guard_flip != 0)),
             });
-            let condition = Condition { origin: pc, literal, outer, last: false };
+            let condition = AccessCondition { origin: pc, literal, outer, last: false };
             self.doubt.condition = Some(self.out.condition(condition));
             self.doubt.depth += 1;
             self.plain_access(w, frame, pc, inst, inner, 0)?;

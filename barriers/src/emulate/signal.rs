@@ -2,7 +2,7 @@
 //! what they may order.
 //!
 //! A loop that waits for a flag has no end here where the flag is known and not set yet, as its warp goes on alone. Strong reads that come again
-//! and again with nothing between them are taken for such a loop. They are not known, then ([`super::case::Case::polled`]).
+//! and again with nothing between them are taken for such a loop. They are not known, then ([`super::case::AssumedCase::polled`]).
 
 use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::{acquires, releases, strong_among};
@@ -11,7 +11,7 @@ use bugaroo_simulator::decoded::{Inst, Kind};
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::lanes;
-use crate::program::{AccessKind, Opcode, Signal, Strength};
+use crate::program::{Opcode, SharedAccessKind, SharedStrength, Signal};
 
 /// Strong reads of a warp one after the other, with nothing else between, that are taken for a loop.
 const POLLS: u32 = 2048;
@@ -67,7 +67,7 @@ impl Machine<'_> {
         let last = self.out.warps()[w].len();
         for command in first..last {
             let packed = self.out.warps()[w].packed()[command];
-            if packed.strength() != Strength::Weak {
+            if packed.strength() != SharedStrength::Weak {
                 self.signal_access(w, pc, packed.lanes, packed.kind(), unread, Some(command as u32));
             }
         }
@@ -75,9 +75,9 @@ impl Machine<'_> {
         let elsewhere = |lane: &usize| matches!(self.target(w, frame, address, *lane), Target::Global(_));
         let outside = lanes(mask).filter(elsewhere).fold(0, |mask, lane| mask | 1 << lane);
         let kind = match inst.kind {
-            Kind::Load => AccessKind::Read,
-            Kind::Store => AccessKind::Write,
-            _ => AccessKind::Atomic,
+            Kind::Load => SharedAccessKind::Read,
+            Kind::Store => SharedAccessKind::Write,
+            _ => SharedAccessKind::Atomic,
         };
         self.signal_access(w, pc, outside, kind, unread, None);
         if acquires(semantics) {
@@ -91,14 +91,14 @@ impl Machine<'_> {
         w: usize,
         pc: u32,
         mask: u32,
-        kind: AccessKind,
+        kind: SharedAccessKind,
         unread: bool,
         command: Option<u32>,
     ) {
-        if kind != AccessKind::Write && !unread {
+        if kind != SharedAccessKind::Write && !unread {
             self.signal(w, pc, mask, Signal::Read(command));
         }
-        if kind != AccessKind::Read {
+        if kind != SharedAccessKind::Read {
             self.signal(w, pc, mask, Signal::Write(command));
         }
     }

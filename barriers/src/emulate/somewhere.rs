@@ -17,7 +17,8 @@ use super::refusal::Refusal;
 use super::registers::{Why, lanes, points_to_shared};
 use super::span::Span;
 use crate::program::{
-    Access, AccessKind, Action, Addresses, Completion, Condition, RANK_SHIFT, Strength, Values,
+    AccessCondition, CommandAction, Completion, RANK_SHIFT, SharedAccess, SharedAccessKind, SharedAddresses,
+    SharedStrength, WrittenValues,
 };
 
 /// Bytes of an mbarrier.
@@ -54,34 +55,34 @@ impl Machine<'_> {
             let mut mbarriers = self.ctas[*rank as usize].mbarriers.keys();
             mbarriers.any(|at| at + MBARRIER > bytes.start && *at < bytes.end)
         };
-        if kind != AccessKind::Read && places.iter().any(holds_mbarrier) {
+        if kind != SharedAccessKind::Read && places.iter().any(holds_mbarrier) {
             return Ok(0);
         }
         let why = Why::at(pc).tainted(self.hands_out_pointer(frame, inst, scattered));
         let outer = self.doubt.condition;
-        let condition = Condition { origin: pc, literal: None, outer, last: false };
+        let condition = AccessCondition { origin: pc, literal: None, outer, last: false };
         self.doubt.condition = Some(self.out.condition(condition));
-        for (rank, bytes) in places.iter().filter(|_| kind != AccessKind::Read) {
+        for (rank, bytes) in places.iter().filter(|_| kind != SharedAccessKind::Read) {
             self.forget_shared(*rank, bytes.start as usize, bytes.len(), why);
         }
         for (mask, (rank, bytes)) in
             groups.iter().flat_map(|(mask, places)| places.iter().map(move |place| (*mask, place)))
         {
-            let access = Access {
+            let access = SharedAccess {
                 kind,
                 size: bytes.len() as u32,
                 strength,
-                addresses: Addresses::Affine { base: rank << RANK_SHIFT | bytes.start, stride: 0 },
-                values: Values::Unknown,
+                addresses: SharedAddresses::Affine { base: rank << RANK_SHIFT | bytes.start, stride: 0 },
+                values: WrittenValues::Unknown,
                 completion: Completion::Now,
             };
-            self.emit(w, mask, pc, Action::Access(access))?;
+            self.emit(w, mask, pc, CommandAction::Access(access))?;
         }
         self.doubt.condition = outer;
         let points = places.iter().any(|(rank, bytes)| {
             self.ctas[*rank as usize].shared.may_point(bytes.start as usize, bytes.len())
         });
-        if kind != AccessKind::Read {
+        if kind != SharedAccessKind::Read {
             places.retain(|place| !self.scattered.contains(place));
             self.scattered.append(&mut places);
         }
@@ -193,12 +194,12 @@ impl Machine<'_> {
     }
 
     /// What an access does, and how strong it is.
-    fn sort(&self, inst: &Inst) -> (AccessKind, Strength) {
+    fn sort(&self, inst: &Inst) -> (SharedAccessKind, SharedStrength) {
         let image = self.set.image;
         match inst.kind {
-            Kind::Load => (AccessKind::Read, strength(image.accesses[inst.extra as usize].semantics)),
-            Kind::Store => (AccessKind::Write, strength(image.accesses[inst.extra as usize].semantics)),
-            _ => (AccessKind::Atomic, atomic_strength(image.atomics[inst.extra as usize].semantics)),
+            Kind::Load => (SharedAccessKind::Read, strength(image.accesses[inst.extra as usize].semantics)),
+            Kind::Store => (SharedAccessKind::Write, strength(image.accesses[inst.extra as usize].semantics)),
+            _ => (SharedAccessKind::Atomic, atomic_strength(image.atomics[inst.extra as usize].semantics)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::emulation::Stuck;
 use super::held::warp::{Flow, State};
 use super::machine::Machine;
 use super::refusal::{Refusal, RefusalKind};
-use crate::program::Action;
+use crate::program::CommandAction;
 
 impl Machine<'_> {
     /// Runs warp `w` until it cannot go on; answers whether it did anything.
@@ -222,7 +222,7 @@ impl Machine<'_> {
                     _ => false,
                 };
                 if let (State::Mask(members), true) = (fragment.state, sync) {
-                    self.emit(w, fragment.mask, fragment.pc, Action::WarpSync { members })?;
+                    self.emit(w, fragment.mask, fragment.pc, CommandAction::WarpSync { members })?;
                 }
             }
         }

@@ -4,7 +4,7 @@
 use bugaroo_ptx::ast::{self, Instruction, Operand};
 use bugaroo_ptx::op::{FenceKind, Op, Part};
 use bugaroo_ptx::types::{BoolOp, Compare, Scope, Space, Type};
-use bugaroo_simulator::Image;
+use bugaroo_simulator::CodeImage;
 use bugaroo_simulator::alu::source_type;
 use bugaroo_simulator::decoded::Kind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -102,7 +102,7 @@ const NOTHING: Arithmetic =
     Arithmetic { form: Form::Opaque, division: None, sources: 0, second: false, wide: 0, rule: Rule::Never };
 
 /// One entry for each decoded instruction.
-pub(super) fn extras(module: &ast::Module, image: &Image<'_>, fixed: Fixed) -> Vec<Extra> {
+pub(super) fn extras(module: &ast::Module, image: &CodeImage<'_>, fixed: Fixed) -> Vec<Extra> {
     let (mut instructions, mut idle) = (FxHashMap::default(), FxHashSet::default());
     for function in module.functions() {
         instructions.extend(

@@ -24,7 +24,7 @@ use super::memory::Touched;
 use super::refusal::Refusal;
 use super::registers::{Why, lanes};
 use super::text::Form;
-use crate::program::{AccessKind, Action, Completion, GroupKind};
+use crate::program::{CommandAction, Completion, GroupKind, SharedAccessKind};
 
 /// Warps of a warpgroup.
 const WARPS: u32 = 4;
@@ -58,12 +58,12 @@ impl Machine<'_> {
         match warpgroup {
             Warpgroup::Fence => self.warps[w].multiplying.fenced = true,
             Warpgroup::Commit => {
-                self.emit(w, active, pc, Action::CommitGroup(GroupKind::Wgmma))?;
+                self.emit(w, active, pc, CommandAction::CommitGroup(GroupKind::Wgmma))?;
                 let multiplying = &mut self.warps[w].multiplying;
                 multiplying.committed.push(std::mem::take(&mut multiplying.open));
             }
             Warpgroup::Wait { keep } => {
-                self.emit(w, active, pc, Action::WaitGroup(GroupKind::Wgmma, *keep))?;
+                self.emit(w, active, pc, CommandAction::WaitGroup(GroupKind::Wgmma, *keep))?;
                 let committed = &mut self.warps[w].multiplying.committed;
                 let done = committed.len().saturating_sub(*keep as usize);
                 committed.drain(..done);
@@ -176,7 +176,7 @@ impl Machine<'_> {
                     touched.add(lane, rank, u64::from(*at));
                 }
                 let completion = Completion::Group(GroupKind::Wgmma);
-                self.copy_command(w, pc, AccessKind::Read, bytes, &touched, completion)?;
+                self.copy_command(w, pc, SharedAccessKind::Read, bytes, &touched, completion)?;
             }
         }
         Ok(bits)

@@ -6,8 +6,8 @@
 //! with pauses before the rounds of the loops that were found. Where none of that will do,
 //! and where there are more cases than [`MOST`] or [`MOST_BY_INDUCTION`], the kernel is not verifiable, with the parameter to give.
 
-use super::found::Verified;
-use crate::emulate::{Case, Early, Induction, Options, Refusal};
+use super::found::VerifiedKernel;
+use crate::emulate::{AssumedCase, Early, Induction, KernelOptions, Refusal};
 
 /// Cases that are looked at.
 const MOST: usize = 64;
@@ -38,15 +38,15 @@ const PAUSES: [Induction; 5] = [
 const VALUES: [u32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 31, 32, 64, 128];
 
 /// Verifies one case, with other options if need be.
-type VerifyCase<'a> = &'a mut dyn FnMut(&Options, &mut Case) -> Result<Verified, Refusal>;
+type VerifyCase<'a> = &'a mut dyn FnMut(&KernelOptions, &mut AssumedCase) -> Result<VerifiedKernel, Refusal>;
 
 /// What comes of all cases.
 enum All {
     /// The answer.
-    Told(Verified),
+    Told(VerifiedKernel),
     /// There are too many, a loop has too many rounds (then it is said so), or something goes wrong that need not happen: what is said if
     /// nothing else helps, the parameters that the cases depend on, and where rounds of loops begin whose number is not known: instructions.
-    Open { found: Verified, params: Vec<String>, many: Option<Many>, stations: Vec<u32> },
+    Open { found: VerifiedKernel, params: Vec<String>, many: Option<Many>, stations: Vec<u32> },
 }
 
 /// A loop has too many rounds.
@@ -62,9 +62,12 @@ enum Many {
 
 /// Verifies all cases; `verify` verifies one. Ways on which a warp exchanges values are joined first; where that leaves too little
 /// known, they are cases. Answers also whether the answer is of ways that were joined.
-pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<(Verified, bool), Refusal> {
+pub(super) fn verify(
+    options: &KernelOptions,
+    verify: VerifyCase<'_>,
+) -> Result<(VerifiedKernel, bool), Refusal> {
     let mut joined = false;
-    let mut noting = |options: &Options, case: &mut Case| {
+    let mut noting = |options: &KernelOptions, case: &mut AssumedCase| {
         let found = verify(options, case);
         joined |= case.joined;
         found
@@ -79,8 +82,12 @@ pub(super) fn verify(options: &Options, verify: VerifyCase<'_>) -> Result<(Verif
 }
 
 /// Verifies all cases: by following each, and by induction.
-fn by_all_means(options: &Options, joins: bool, verify: VerifyCase<'_>) -> Result<Verified, Refusal> {
-    let all_cases = |induction| Case::all(induction).joining(joins);
+fn by_all_means(
+    options: &KernelOptions,
+    joins: bool,
+    verify: VerifyCase<'_>,
+) -> Result<VerifiedKernel, Refusal> {
+    let all_cases = |induction| AssumedCase::all(induction).joining(joins);
     let mut all = follow(options, &all_cases(None), MANY, verify)?;
     if let All::Open { many: Some(many), stations, .. } = &all {
         let meets = INDUCTIONS.iter().filter(|_| *many == Many::Meets);
@@ -104,15 +111,15 @@ fn by_all_means(options: &Options, joins: bool, verify: VerifyCase<'_>) -> Resul
 
 /// Looks at loops with pauses where their rounds begin, and at more of these as they are found.
 fn with_pauses(
-    options: &Options,
+    options: &KernelOptions,
     joins: bool,
     mut stations: Vec<u32>,
     verify: VerifyCase<'_>,
-) -> Result<Option<Verified>, Refusal> {
+) -> Result<Option<VerifiedKernel>, Refusal> {
     let mut left = SEARCHES;
     let mut next = PAUSES.iter();
     while let (Some(induction), false) = (next.next(), stations.is_empty()) {
-        let case = Case::all(Some(*induction)).joining(joins).with_pauses(&stations);
+        let case = AssumedCase::all(Some(*induction)).joining(joins).with_pauses(&stations);
         match follow(options, &case, MANY, verify)? {
             All::Told(found) => return Ok(Some(found)),
             All::Open { stations: found, .. } => {
@@ -130,13 +137,18 @@ fn with_pauses(
 }
 
 /// Looks at all cases, each parted where something has to be assumed; at loops of up to so many rounds.
-fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) -> Result<All, Refusal> {
+fn follow(
+    options: &KernelOptions,
+    first: &AssumedCase,
+    rounds: u32,
+    verify: VerifyCase<'_>,
+) -> Result<All, Refusal> {
     let mut waiting = vec![first.clone()];
     let most = if first.is_by_induction() { MOST_BY_INDUCTION } else { MOST };
     let mut stations = Vec::new();
     let (mut looked_at, mut ended) = (0, 0);
-    let mut best: Option<Verified> = None;
-    let mut first_refused: Option<Verified> = None;
+    let mut best: Option<VerifiedKernel> = None;
+    let mut first_refused: Option<VerifiedKernel> = None;
     let mut early: Vec<Early> = Vec::new();
     while let Some(mut case) = waiting.pop() {
         looked_at += 1;
@@ -187,7 +199,7 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
             return Ok(All::Told(found));
         }
         // What is possible is told rather than that other cases are right; of those that are, the longest.
-        let rank = |v: &Verified| (!v.findings.is_clean(), v.findings.stats.commands);
+        let rank = |v: &VerifiedKernel| (!v.findings.is_clean(), v.findings.stats.commands);
         if best.as_ref().is_none_or(|best| rank(best) < rank(&found)) {
             best = Some(found);
         }
@@ -199,10 +211,10 @@ fn follow(options: &Options, first: &Case, rounds: u32, verify: VerifyCase<'_>) 
 
 /// Parameters with which something goes wrong for certain, if some are found.
 fn example(
-    options: &Options,
+    options: &KernelOptions,
     params: &[String],
     verify: VerifyCase<'_>,
-) -> Result<Option<Verified>, Refusal> {
+) -> Result<Option<VerifiedKernel>, Refusal> {
     let mut names: Vec<&String> = Vec::new();
     params.iter().for_each(|name| {
         if !names.contains(&name) {
@@ -220,7 +232,7 @@ fn example(
             names.iter().zip(&values).map(|(name, value)| ((*name).clone(), value.to_string())).collect();
         let mut asked = options.clone();
         asked.params.extend(given.clone());
-        let mut found = match verify(&asked, &mut Case::default()) {
+        let mut found = match verify(&asked, &mut AssumedCase::default()) {
             Ok(found) => found,
             // A value that the parameter cannot have.
             Err(_) => continue,

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use crate::emulate::Emulation;
-use crate::program::AccessKind;
-use crate::verdict::{RaceKind, RecyclingRule, Resource, Stats};
+use crate::program::SharedAccessKind;
+use crate::verdict::{BarrierRaceKind, RecyclingRule, Resource, Stats};
 
 /// What is known of a kernel.
 #[derive(Clone, Debug, Serialize)]
-pub struct Findings {
+pub struct KernelFindings {
     /// Its name.
     pub kernel: String,
     /// `verified`, `deadlock`, `misuse`, `unsafe-recycling`, `race`, `benign-race`, `possible-race`, `illegal`, `not-verifiable` or `unsupported`.
@@ -25,14 +25,14 @@ pub struct Findings {
     pub misuse: Option<Misused>,
     /// Barriers used again too early.
     pub recycling: Vec<Recycled>,
-    /// How many more were found ([`Findings::shorten`]).
+    /// How many more were found ([`KernelFindings::shorten`]).
     pub recycling_left_out: usize,
     /// Races, by pair of source lines; those of a pair stand together.
-    pub races: Vec<Race>,
-    /// Of how many more pairs of lines races were found ([`Findings::shorten`]).
+    pub races: Vec<LineRace>,
+    /// Of how many more pairs of lines races were found ([`KernelFindings::shorten`]).
     pub races_left_out: usize,
     /// Volatile, relaxed and stronger accesses that come in no order with others and do not race: what they read or leave is open.
-    pub unordered: Vec<At>,
+    pub unordered: Vec<CommandPlace>,
     /// Barriers that threads arrived at and that never complete.
     pub unfinished: Vec<Use>,
     /// Named barriers that complete, and that nobody waits at: the first such use of each.
@@ -46,14 +46,14 @@ pub struct Findings {
     /// Tables in global memory that it rests on: their initial values are taken for what they hold.
     pub tables: Vec<String>,
     /// Exchanges among lanes (votes, shuffles) whose member mask is not known: who takes part is taken to come to it.
-    pub taken_to_meet: Vec<At>,
+    pub taken_to_meet: Vec<CommandPlace>,
     /// Figures, as the paper counts them; those of the case with the most commands.
     pub stats: Stats,
 }
 
 /// A place in the program, and who is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct At {
+pub struct CommandPlace {
     /// The source file, and line and column in it; the innermost of inlined code.
     pub file: Option<String>,
     /// From 1.
@@ -82,13 +82,13 @@ pub struct Refused {
     /// In words.
     pub reason: String,
     /// The instruction.
-    pub at: Option<At>,
+    pub at: Option<CommandPlace>,
     /// Where the unknown value comes from, in words.
     pub cause: Option<String>,
     /// The parameter that it comes from.
     pub parameter: Option<String>,
     /// The instruction that brought it in.
-    pub cause_at: Option<At>,
+    pub cause_at: Option<CommandPlace>,
 }
 
 /// A deadlock.
@@ -104,7 +104,7 @@ pub struct Deadlocked {
 #[derive(Clone, Debug, Serialize)]
 pub struct Waits {
     /// Who, and where.
-    pub at: At,
+    pub at: CommandPlace,
     /// For what.
     pub barrier: String,
     /// Its use, from 1.
@@ -118,7 +118,7 @@ pub struct Waits {
     /// They wait for the rest of their own warp, which arrives at a barrier as a whole: `arrived` and `expected` count its threads.
     pub in_warp: bool,
     /// Who would still come, and where: number in `waiting`.
-    pub waits_for: Vec<(usize, At)>,
+    pub waits_for: Vec<(usize, CommandPlace)>,
 }
 
 /// What a barrier cannot do.
@@ -129,9 +129,9 @@ pub struct Misused {
     /// In words.
     pub what: String,
     /// Who does it.
-    pub at: At,
+    pub at: CommandPlace,
     /// Who else is concerned.
-    pub other: Option<At>,
+    pub other: Option<CommandPlace>,
 }
 
 /// A barrier used again too early.
@@ -146,11 +146,11 @@ pub struct Recycled {
     /// `earlier-complete`, or `wait-before-next`.
     pub rule: RecyclingRule,
     /// Who takes part in the later use without knowing that the earlier one is over.
-    pub at: At,
+    pub at: CommandPlace,
     /// Where those threads waited last.
-    pub knows_from: Option<At>,
+    pub knows_from: Option<CommandPlace>,
     /// Participants of the earlier use from whom no path leads there.
-    pub unordered: Vec<At>,
+    pub unordered: Vec<CommandPlace>,
     /// How often.
     pub count: u64,
 }
@@ -160,9 +160,9 @@ pub struct Recycled {
 pub struct RaceAccess {
     /// Who and where.
     #[serde(flatten)]
-    pub at: At,
+    pub at: CommandPlace,
     /// `read`, `write` or `atomic`.
-    pub kind: AccessKind,
+    pub kind: SharedAccessKind,
     /// First byte in shared memory.
     pub address: u32,
     /// Bytes.
@@ -172,7 +172,7 @@ pub struct RaceAccess {
     /// What is written, where that is known.
     pub value: Option<u64>,
     /// The branch on which it depends whether the access happens; the access itself, where its address is not known.
-    pub condition: Option<At>,
+    pub condition: Option<CommandPlace>,
 }
 
 /// A point of a thread at a barrier.
@@ -183,14 +183,14 @@ pub struct Point {
     /// Its use, from 1.
     pub generation: u32,
     /// Where.
-    pub at: At,
+    pub at: CommandPlace,
 }
 
 /// Races between two source lines.
 #[derive(Clone, Debug, Serialize)]
-pub struct Race {
+pub struct LineRace {
     /// Of what sort.
-    pub kind: RaceKind,
+    pub kind: BarrierRaceKind,
     /// The first byte that both touch, in the example.
     pub address: u32,
     /// The example.
@@ -210,7 +210,7 @@ pub struct Race {
     /// In each pair, one of the accesses happens only if a branch goes a way that is not known, or flags in memory may order them.
     pub possible: bool,
     /// In each pair, flags in memory may order the accesses: a read that acquires before one of them.
-    pub flag: Option<At>,
+    pub flag: Option<CommandPlace>,
 }
 
 /// A barrier, as some threads come to it.
@@ -221,35 +221,35 @@ pub struct Use {
     /// Its use, from 1.
     pub generation: u32,
     /// Who arrived.
-    pub at: Vec<At>,
+    pub at: Vec<CommandPlace>,
 }
 
 /// A kernel that was looked at.
 #[derive(Clone, Debug)]
-pub struct Verified {
+pub struct VerifiedKernel {
     /// What is known of it.
-    pub findings: Findings,
+    pub findings: KernelFindings,
     /// What it does, if it could be emulated.
     pub emulation: Option<Emulation>,
     /// Warp instructions that all cases took together, as far as they were looked at.
     pub work: u64,
 }
 
-impl Findings {
+impl KernelFindings {
     /// The kernel is right.
     pub fn is_clean(&self) -> bool {
         self.verdict == "verified"
     }
 
     /// Races by pair of source lines.
-    pub fn pairs(&self) -> impl Iterator<Item = &[Race]> {
+    pub fn pairs(&self) -> impl Iterator<Item = &[LineRace]> {
         self.races.chunk_by(|race, next| race.lines() == next.lines())
     }
 
     /// Keeps races of so many pairs of lines, and so many barriers that are used again too early; counts the others.
     pub fn shorten(&mut self, most: usize) {
         let pairs = self.pairs().count();
-        let races = self.pairs().take(most).map(<[Race]>::len).sum();
+        let races = self.pairs().take(most).map(<[LineRace]>::len).sum();
         self.races.truncate(races);
         self.races_left_out += pairs.saturating_sub(most);
         self.recycling_left_out += self.recycling.len().saturating_sub(most);
@@ -263,19 +263,19 @@ impl Findings {
 }
 
 /// A source line, or a line of the PTX text where that is not known.
-pub type Line<'a> = (Option<&'a str>, u32);
+pub type FoundLine<'a> = (Option<&'a str>, u32);
 
-impl Race {
+impl LineRace {
     /// The lines of both accesses, in the same order for all races of the pair.
-    pub fn lines(&self) -> [Line<'_>; 2] {
+    pub fn lines(&self) -> [FoundLine<'_>; 2] {
         let mut lines = [self.first.at.place(), self.second.at.place()];
         lines.sort_unstable();
         lines
     }
 }
 
-impl At {
-    fn place(&self) -> Line<'_> {
+impl CommandPlace {
+    fn place(&self) -> FoundLine<'_> {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => (Some(file), line),
             _ => (None, self.ptx_line),
@@ -283,8 +283,8 @@ impl At {
     }
 }
 
-pub(super) fn nothing(kernel: &str, verdict: &'static str) -> Findings {
-    Findings {
+pub(super) fn nothing(kernel: &str, verdict: &'static str) -> KernelFindings {
+    KernelFindings {
         kernel: kernel.to_string(),
         verdict,
         vacuous: false,
@@ -313,9 +313,9 @@ pub(super) fn at_place(
     thread: Option<[u32; 3]>,
     threads: u32,
     cta: u32,
-) -> At {
+) -> CommandPlace {
     let source = place.source.first();
-    At {
+    CommandPlace {
         file: source.map(|source| source.file.clone()),
         line: source.map(|source| source.line),
         column: source.map(|source| source.column),

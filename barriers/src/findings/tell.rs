@@ -3,27 +3,29 @@
 use rustc_hash::FxHashMap;
 
 use super::found::{
-    At, Deadlocked, Findings, Misused, Point, Race, RaceAccess, Recycled, Refused, Use, Waits, at_place,
-    barrier_name, nothing,
+    CommandPlace, Deadlocked, KernelFindings, LineRace, Misused, Point, RaceAccess, Recycled, Refused, Use,
+    Waits, at_place, barrier_name, nothing,
 };
-use crate::emulate::{Emulation, Text};
-use crate::verdict::{BarrierPoint, Generation, Misuse, Place, RaceGroup, RacingAccess, Report, Verdict};
+use crate::emulate::{Emulation, KernelText};
+use crate::verdict::{
+    BarrierPoint, BarrierReport, Generation, Misuse, RaceGroup, RacingAccess, ThreadsPlace, Verdict,
+};
 
 /// Turns origins into places.
 pub(super) struct Teller<'a> {
-    pub text: &'a Text,
+    pub text: &'a KernelText,
     pub block: [u32; 3],
 }
 
 impl Teller<'_> {
-    fn at(&self, place: &Place) -> At {
+    fn at(&self, place: &ThreadsPlace) -> CommandPlace {
         let [x, y, _] = self.block;
         let linear = place.threads.first();
         let thread = [linear % x, linear / x % y, linear / x / y];
         at_place(&self.text.place(place.origin), Some(thread), place.threads.count(), place.threads.cta)
     }
 
-    pub fn findings(&self, kernel: &str, report: &Report, emulation: &Emulation) -> Findings {
+    pub fn findings(&self, kernel: &str, report: &BarrierReport, emulation: &Emulation) -> KernelFindings {
         let verdict = match report.verdict {
             Verdict::Verified => "verified",
             Verdict::Deadlock => "deadlock",
@@ -33,7 +35,7 @@ impl Teller<'_> {
             Verdict::BenignRace => "benign-race",
             Verdict::PossibleRace => "possible-race",
         };
-        let mut found = Findings {
+        let mut found = KernelFindings {
             block: Some(self.block),
             deadlock: report.deadlock.as_ref().map(|deadlock| Deadlocked {
                 waiting: deadlock.waiting.iter().map(|waits| self.waits(waits)).collect(),
@@ -59,7 +61,7 @@ impl Teller<'_> {
         if let Some(stuck) = emulation.stuck.as_ref().filter(|_| found.verdict == "verified") {
             let (warp, lanes, pc) = stuck.groups[0];
             let threads = crate::verdict::Threads { cta: 0, warp, lanes };
-            let at = self.at(&Place { threads, origin: pc, command: 0 });
+            let at = self.at(&ThreadsPlace { threads, origin: pc, command: 0 });
             let reason =
                 "threads wait for ever for others of their warp in an exchange of the warp".to_string();
             found.verdict = "deadlock";
@@ -186,14 +188,14 @@ impl Teller<'_> {
     }
 
     /// Groups by pair of PTX instructions become groups by pair of source lines; those of a pair stand together, where the first of them was.
-    fn races(&self, groups: &[RaceGroup]) -> Vec<Race> {
-        let mut races: Vec<(usize, Race)> = Vec::new();
+    fn races(&self, groups: &[RaceGroup]) -> Vec<LineRace> {
+        let mut races: Vec<(usize, LineRace)> = Vec::new();
         let (mut index, mut order) = (FxHashMap::default(), FxHashMap::default());
         for group in groups {
             let (first, second) = (self.access(&group.first), self.access(&group.second));
             // Whether it is benign tells races apart, too.
             let benign = group.benign == group.pairs;
-            let race = Race {
+            let race = LineRace {
                 kind: group.kind,
                 address: group.address,
                 first,

@@ -18,7 +18,7 @@ pub struct Visit {
 
 /// A dynamic barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct DynamicBarrier {
     /// Of what.
     pub resource: Resource,
     /// Its use, from 1.
@@ -27,7 +27,7 @@ pub struct Node {
     pub visits: Vec<Visit>,
 }
 
-impl Node {
+impl DynamicBarrier {
     pub(super) fn name(&self) -> String {
         format!("{} · {}", barrier_name(&self.resource), self.generation)
     }
@@ -35,9 +35,9 @@ impl Node {
 
 /// The graph of what completes in one execution; of a well-synchronised program, in all.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub struct BarrierGraph {
     /// In the order of completion, which agrees with the edges.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<DynamicBarrier>,
     /// From the earlier to the later.
     pub edges: BTreeSet<(usize, usize)>,
     /// Warps.

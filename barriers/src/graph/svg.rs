@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use super::nodes::{Graph, Node, Visit};
+use super::nodes::{BarrierGraph, DynamicBarrier, Visit};
 
 /// Barriers that are drawn; a page has an end.
 const LIMIT: usize = 2000;
@@ -22,13 +22,13 @@ fn y(row: usize) -> usize {
     TOP + row * ROW
 }
 
-fn span(node: &Node) -> (u32, u32) {
+fn span(node: &DynamicBarrier) -> (u32, u32) {
     // Visits are in order of the warps; a completed barrier has at least one.
     let warp = |v: Option<&Visit>| v.map_or(0, |v| v.warp);
     (warp(node.visits.first()), warp(node.visits.last()))
 }
 
-pub(super) fn draw(graph: &Graph, line: &dyn Fn(u32) -> String) -> String {
+pub(super) fn draw(graph: &BarrierGraph, line: &dyn Fn(u32) -> String) -> String {
     let shown = &graph.nodes[..graph.nodes.len().min(LIMIT)];
     let rows = rows(shown, graph.warps);
     let depth = rows.iter().map(|r| r + 1).max().unwrap_or(0);
@@ -73,9 +73,9 @@ pub(super) fn draw(graph: &Graph, line: &dyn Fn(u32) -> String) -> String {
 }
 
 /// A row for each barrier, below all that share a column with it and came before.
-fn rows(nodes: &[Node], warps: u32) -> Vec<usize> {
+fn rows(nodes: &[DynamicBarrier], warps: u32) -> Vec<usize> {
     let mut free = vec![0; warps as usize];
-    let row = |node: &Node| {
+    let row = |node: &DynamicBarrier| {
         let (first, last) = span(node);
         let span = &mut free[first as usize..=last as usize];
         let row = span.iter().max().copied().unwrap_or(0);
@@ -86,7 +86,7 @@ fn rows(nodes: &[Node], warps: u32) -> Vec<usize> {
 }
 
 /// Each warp's line between the barriers that it visits.
-fn lifelines(out: &mut String, nodes: &[Node], rows: &[usize], warps: u32) {
+fn lifelines(out: &mut String, nodes: &[DynamicBarrier], rows: &[usize], warps: u32) {
     let mut last: Vec<Option<(usize, bool)>> = vec![None; warps as usize];
     for (node, &row) in nodes.iter().zip(rows) {
         for visit in &node.visits {

@@ -4,7 +4,7 @@ use super::runner::State;
 use super::state::Machine;
 use crate::chains::warpgroup;
 use crate::program::{GroupKind, Opcode};
-use crate::verdict::{Place, Resource, Waiting};
+use crate::verdict::{Resource, ThreadsPlace, Waiting};
 
 impl Machine<'_> {
     /// The chains that wait.
@@ -61,13 +61,13 @@ impl Machine<'_> {
     }
 
     /// The barriers that a chain would still have come to, each with the first place.
-    pub(crate) fn to_come(&self, chain: u32) -> Vec<(Resource, Place)> {
+    pub(crate) fn to_come(&self, chain: u32) -> Vec<(Resource, ThreadsPlace)> {
         let own = &self.layout.chains[chain as usize];
         let shape = self.program.shape();
         let cta = shape.cta_of(own.warp);
         let commands = self.program.warps()[own.warp as usize].packed();
         let list = &self.layout.synchronising[own.warp as usize];
-        let mut found: Vec<(Resource, Place)> = Vec::new();
+        let mut found: Vec<(Resource, ThreadsPlace)> = Vec::new();
         let runner = &self.runners[chain as usize];
         // Who waits for its warp has not arrived yet.
         let from = runner.next - usize::from(matches!(runner.state, State::Gathering(_)));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::part::Part;
 use super::runner::GroupState;
 use crate::chains::{GROUPS, Layout};
-use crate::program::Program;
+use crate::program::WarpPrograms;
 use crate::verdict::Resource;
 
 /// Sees the accesses in an order that agrees with happens-before.
@@ -30,7 +30,7 @@ impl Observer for Nobody {
 
 /// Where a chain stands while it makes accesses.
 pub(crate) struct Context<'a> {
-    pub program: &'a Program,
+    pub program: &'a WarpPrograms,
     pub layout: &'a Layout,
     pub chain: u32,
     pub warp: u32,

@@ -11,7 +11,7 @@ use super::observer::Observer;
 use super::part::Part;
 use super::runner::State;
 use super::state::Machine;
-use crate::program::{AccessKind, Completion, Opcode, Packed};
+use crate::program::{Completion, Opcode, Packed, SharedAccessKind};
 use crate::verdict::{Generation, Misuse, Recycling, RecyclingRule, Resource};
 
 impl Machine<'_> {
@@ -285,7 +285,7 @@ impl Machine<'_> {
         let mbarrier = self.mbarrier(address);
         mbarrier.fenced = fenced;
         // What a copy from shared memory reads is over with what it writes, which is counted.
-        if command.kind() != AccessKind::Read {
+        if command.kind() != SharedAccessKind::Read {
             mbarrier.bytes -= lanes * i64::from(command.size());
         }
         mbarrier.parts.push(part);

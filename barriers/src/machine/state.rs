@@ -9,11 +9,11 @@ use super::mbarrier::Mbarrier;
 use super::part::Part;
 use super::runner::{GroupState, Runner, State};
 use crate::chains::{GROUPS, Layout};
-use crate::program::Program;
-use crate::verdict::{Generation, Participant, Place, Recycling, Resource, Threads};
+use crate::program::WarpPrograms;
+use crate::verdict::{Generation, Participant, Recycling, Resource, Threads, ThreadsPlace};
 
 pub(crate) struct Machine<'a> {
-    pub(super) program: &'a Program,
+    pub(super) program: &'a WarpPrograms,
     pub(super) layout: &'a Layout,
     pub runners: Vec<Runner>,
     pub(super) ready: VecDeque<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct Machine<'a> {
 const RECYCLING_LIMIT: usize = 256;
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(program: &'a Program, layout: &'a Layout) -> Machine<'a> {
+    pub(crate) fn new(program: &'a WarpPrograms, layout: &'a Layout) -> Machine<'a> {
         let components = layout.components as usize;
         let runner = |chain: u32| Runner {
             next: 0,
@@ -81,7 +81,7 @@ impl<'a> Machine<'a> {
         self.runners.iter().all(|r| r.state == State::Finished)
     }
 
-    pub(crate) fn place(&self, chain: u32, command: u32) -> Place {
+    pub(crate) fn place(&self, chain: u32, command: u32) -> ThreadsPlace {
         place(self.program, self.layout, chain, command)
     }
 
@@ -105,7 +105,7 @@ impl<'a> Machine<'a> {
 }
 
 /// The place of a chain's command; one past the last is the end of the program.
-pub(crate) fn place(program: &Program, layout: &Layout, chain: u32, command: u32) -> Place {
+pub(crate) fn place(program: &WarpPrograms, layout: &Layout, chain: u32, command: u32) -> ThreadsPlace {
     let c = &layout.chains[chain as usize];
     let shape = program.shape();
     let packed = program.warps()[c.warp as usize].packed();
@@ -113,7 +113,7 @@ pub(crate) fn place(program: &Program, layout: &Layout, chain: u32, command: u32
         Some(p) => (p.lanes & c.lanes, p.origin),
         None => (c.lanes, packed.last().map_or(0, |p| p.origin)),
     };
-    Place {
+    ThreadsPlace {
         threads: Threads { cta: shape.cta_of(c.warp), warp: c.warp % shape.warps_per_cta(), lanes },
         origin,
         command,

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// What an access does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AccessKind {
+pub enum SharedAccessKind {
     /// Reads.
     Read,
     /// Writes.
@@ -16,7 +16,7 @@ pub enum AccessKind {
 
 /// Where the lanes of an access go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addresses<'a> {
+pub enum SharedAddresses<'a> {
     /// Lane `l` at `base + l * stride` (lane 0's place also where lane 0 is off). Stride 0: all at one.
     Affine {
         /// Lane 0's address.
@@ -28,12 +28,14 @@ pub enum Addresses<'a> {
     Each(&'a [u32; 32]),
 }
 
-impl Addresses<'_> {
+impl SharedAddresses<'_> {
     /// Where a lane goes.
     pub fn lane(&self, lane: u32) -> u32 {
         match self {
-            Addresses::Affine { base, stride } => base.wrapping_add((*stride as u32).wrapping_mul(lane)),
-            Addresses::Each(all) => all[lane as usize],
+            SharedAddresses::Affine { base, stride } => {
+                base.wrapping_add((*stride as u32).wrapping_mul(lane))
+            }
+            SharedAddresses::Each(all) => all[lane as usize],
         }
     }
 }
@@ -41,7 +43,7 @@ impl Addresses<'_> {
 /// What a write is known to write. Equal numbers must mean equal bits, whatever the inputs: the bits themselves, or the number
 /// of a symbolic value; the emulator keeps the two apart (for instance by the highest bit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Values<'a> {
+pub enum WrittenValues<'a> {
     /// Nothing is known.
     Unknown,
     /// All lanes write the same.
@@ -52,7 +54,7 @@ pub enum Values<'a> {
 
 /// Whether an access is strong (PTX ISA, "Memory Consistency Model"), and among whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Strength {
+pub enum SharedStrength {
     /// It is weak.
     Weak,
     /// Strong, of CTA scope.
@@ -103,17 +105,17 @@ pub enum GroupKind {
 
 /// An access to shared memory by the lanes of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access<'a> {
+pub struct SharedAccess<'a> {
     /// What it does.
-    pub kind: AccessKind,
+    pub kind: SharedAccessKind,
     /// Bytes of each lane: a vector's all; a bulk copy's all.
     pub size: u32,
     /// Whether it is strong. Strong accesses of vectors are one for each element.
-    pub strength: Strength,
+    pub strength: SharedStrength,
     /// Where.
-    pub addresses: Addresses<'a>,
+    pub addresses: SharedAddresses<'a>,
     /// What is written.
-    pub values: Values<'a>,
+    pub values: WrittenValues<'a>,
     /// When it is over.
     pub completion: Completion,
 }

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::access::Addresses;
+use super::access::SharedAddresses;
 use super::packed::{Opcode, Packed};
-use super::programs::Program;
+use super::programs::WarpPrograms;
 use super::shape::LANES;
 use super::signal::Signal;
 
-impl Program {
+impl WarpPrograms {
     /// The programs go on behind their ends, with what is known to be right: threads do not exit there, and who waits there need not do so for
     /// ever.
     pub fn set_open_end(&mut self) {
@@ -16,7 +16,7 @@ impl Program {
     }
 
     /// So many first commands of each warp's program, with an open end.
-    pub(crate) fn beginning(&self, commands: &[usize]) -> Program {
+    pub(crate) fn beginning(&self, commands: &[usize]) -> WarpPrograms {
         let mut program = self.clone();
         for (warp, commands) in program.warps.iter_mut().zip(commands) {
             warp.commands.truncate(*commands);
@@ -55,9 +55,10 @@ impl Program {
         }
         let on = |lane: &u32| a.lanes >> lane & 1 != 0;
         let places = match (warp.addresses_of(a), warp.addresses_of(b)) {
-            (Addresses::Affine { base, stride }, Addresses::Affine { base: other, stride: same }) => {
-                (base, stride) == (other, same)
-            }
+            (
+                SharedAddresses::Affine { base, stride },
+                SharedAddresses::Affine { base: other, stride: same },
+            ) => (base, stride) == (other, same),
             (first, second) => (0..LANES).filter(on).all(|lane| first.lane(lane) == second.lane(lane)),
         };
         let certain = a.condition().is_none() && b.condition().is_none();

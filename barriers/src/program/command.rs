@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::access::{Access, Completion, GroupKind};
+use super::access::{Completion, GroupKind, SharedAccess};
 
 /// What a fence makes visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -28,8 +28,8 @@ pub enum Count {
 /// One command of a warp, without its lanes and its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of the module's words")]
-pub enum Action<'a> {
-    Access(Access<'a>),
+pub enum CommandAction<'a> {
+    Access(SharedAccess<'a>),
     Sync {
         id: u32,
         count: Count,
@@ -90,14 +90,14 @@ pub enum Action<'a> {
     Fence(Fenced),
 }
 
-impl Action<'_> {
+impl CommandAction<'_> {
     /// Whether it begins something, or ends it, that may be under way across a barrier of the CTA.
     pub(crate) fn outlasts_barriers(&self) -> bool {
         match self {
-            Action::Access(access) => access.completion != Completion::Now,
-            Action::Sync { .. } | Action::Arrive { .. } => false,
-            Action::WarpSync { .. } | Action::WarpMeet { .. } => false,
-            Action::Exit | Action::Fence(_) => false,
+            CommandAction::Access(access) => access.completion != Completion::Now,
+            CommandAction::Sync { .. } | CommandAction::Arrive { .. } => false,
+            CommandAction::WarpSync { .. } | CommandAction::WarpMeet { .. } => false,
+            CommandAction::Exit | CommandAction::Fence(_) => false,
             _ => true,
         }
     }
@@ -111,5 +111,5 @@ pub struct Command<'a> {
     /// The emulator's number of the PTX instruction.
     pub origin: u32,
     /// What they do.
-    pub action: Action<'a>,
+    pub action: CommandAction<'a>,
 }

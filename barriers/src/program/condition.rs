@@ -11,7 +11,7 @@ pub struct Literal {
 
 /// On what it depends whether an access happens: an arm of a branch whose outcome is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Condition {
+pub struct AccessCondition {
     /// The emulator's number of the branch.
     pub origin: u32,
     /// The arm, where the outcome is the same for all threads.

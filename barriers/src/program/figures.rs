@@ -1,10 +1,10 @@
 //! How much programs are.
 
 use super::packed::{Opcode, Packed};
-use super::programs::{Program, WarpProgram};
+use super::programs::{WarpProgram, WarpPrograms};
 use super::signal::Signalled;
 
-impl Program {
+impl WarpPrograms {
     /// Commands of all threads: each lane of a command counts one. Exchanges of warps, which are commands for their waiting alone, count
     /// none.
     pub fn thread_commands(&self) -> u64 {

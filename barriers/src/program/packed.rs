@@ -1,6 +1,6 @@
 //! A command in 24 bytes, and the way there and back.
 
-use super::access::{AccessKind, Completion, GroupKind, Strength};
+use super::access::{Completion, GroupKind, SharedAccessKind, SharedStrength};
 use super::command::{Count, Fenced};
 
 /// What a command does; how `a`, `b` and `c` are read.
@@ -113,18 +113,18 @@ impl Packed {
     pub(crate) fn size(&self) -> u32 {
         self.head >> SIZE_SHIFT
     }
-    pub(crate) fn kind(&self) -> AccessKind {
+    pub(crate) fn kind(&self) -> SharedAccessKind {
         match self.flags() & KIND {
-            0 => AccessKind::Read,
-            1 => AccessKind::Write,
-            _ => AccessKind::Atomic,
+            0 => SharedAccessKind::Read,
+            1 => SharedAccessKind::Write,
+            _ => SharedAccessKind::Atomic,
         }
     }
-    pub(crate) fn strength(&self) -> Strength {
+    pub(crate) fn strength(&self) -> SharedStrength {
         match self.flags() & STRENGTH {
-            STRONG_CTA => Strength::Cta,
-            STRONG_CLUSTER => Strength::Cluster,
-            _ => Strength::Weak,
+            STRONG_CTA => SharedStrength::Cta,
+            STRONG_CLUSTER => SharedStrength::Cluster,
+            _ => SharedStrength::Weak,
         }
     }
     pub(crate) fn has_each_address(&self) -> bool {

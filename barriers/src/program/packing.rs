@@ -1,7 +1,9 @@
 //! Commands into 24 bytes each, and the way back.
 
-use super::access::{Access, AccessKind, Addresses, Completion, GroupKind, Strength, Values};
-use super::command::{Action, Command, Count, Fenced};
+use super::access::{
+    Completion, GroupKind, SharedAccess, SharedAccessKind, SharedAddresses, SharedStrength, WrittenValues,
+};
+use super::command::{Command, CommandAction, Count, Fenced};
 use super::error::ProgramError;
 use super::packed::{
     BULK, CP_ASYNC, DROP, EACH_ADDRESS, EACH_VALUE, MBARRIER, OPCODE_BITS, Opcode, Packed, RELAXED,
@@ -27,45 +29,49 @@ impl WarpProgram {
             return Err(ProgramError::TooLong(self.warp));
         }
         let mut packed = match command.action {
-            Action::Access(access) => self.pack_access(&access)?,
-            Action::Sync { id, count } => pack(Opcode::Sync, 0, [id, self.checked_count(id, count)?, 0]),
-            Action::Arrive { id, count } => {
+            CommandAction::Access(access) => self.pack_access(&access)?,
+            CommandAction::Sync { id, count } => {
+                pack(Opcode::Sync, 0, [id, self.checked_count(id, count)?, 0])
+            }
+            CommandAction::Arrive { id, count } => {
                 if count == Count::All {
                     return Err(ProgramError::ArriveWithoutCount { id });
                 }
                 pack(Opcode::Arrive, 0, [id, self.checked_count(id, count)?, 0])
             }
-            Action::WarpSync { members } => pack(Opcode::WarpSync, 0, [members, 0, 0]),
-            Action::WarpMeet { members } => pack(Opcode::WarpSync, 1, [members, 0, 0]),
-            Action::Exit => pack(Opcode::Exit, 0, [0; 3]),
-            Action::ClusterArrive { relaxed } => pack(Opcode::ClusterArrive, u32::from(relaxed), [0; 3]),
-            Action::ClusterWait => pack(Opcode::ClusterWait, 0, [0; 3]),
-            Action::MbarrierInit { address, count } => {
+            CommandAction::WarpSync { members } => pack(Opcode::WarpSync, 0, [members, 0, 0]),
+            CommandAction::WarpMeet { members } => pack(Opcode::WarpSync, 1, [members, 0, 0]),
+            CommandAction::Exit => pack(Opcode::Exit, 0, [0; 3]),
+            CommandAction::ClusterArrive { relaxed } => {
+                pack(Opcode::ClusterArrive, u32::from(relaxed), [0; 3])
+            }
+            CommandAction::ClusterWait => pack(Opcode::ClusterWait, 0, [0; 3]),
+            CommandAction::MbarrierInit { address, count } => {
                 if count == 0 || count >= 1 << 20 {
                     return Err(ProgramError::MbarrierCount(count));
                 }
                 pack(Opcode::MbarrierInit, 0, [address, count, 0])
             }
-            Action::MbarrierInval { address, last } => {
+            CommandAction::MbarrierInval { address, last } => {
                 pack(Opcode::MbarrierInval, u32::from(last), [address, 0, 0])
             }
-            Action::MbarrierArrive { address, count, expect_tx, drop, relaxed } => {
+            CommandAction::MbarrierArrive { address, count, expect_tx, drop, relaxed } => {
                 let flags = if drop { DROP } else { 0 } | if relaxed { RELAXED } else { 0 };
                 pack(Opcode::MbarrierArrive, flags, [address, count, expect_tx])
             }
-            Action::MbarrierCompleteTx { address, bytes } => {
+            CommandAction::MbarrierCompleteTx { address, bytes } => {
                 pack(Opcode::MbarrierCompleteTx, 0, [address, bytes, 0])
             }
-            Action::MbarrierWait { address, parity, relaxed } => {
+            CommandAction::MbarrierWait { address, parity, relaxed } => {
                 let flags = if relaxed { RELAXED } else { 0 };
                 pack(Opcode::MbarrierWait, flags, [address, parity & 1, 0])
             }
-            Action::CommitGroup(kind) => pack(Opcode::CommitGroup, group_flag(kind), [0; 3]),
-            Action::WaitGroup(kind, left) => pack(Opcode::WaitGroup, group_flag(kind), [left, 0, 0]),
-            Action::CpAsyncArrive { address, noinc } => {
+            CommandAction::CommitGroup(kind) => pack(Opcode::CommitGroup, group_flag(kind), [0; 3]),
+            CommandAction::WaitGroup(kind, left) => pack(Opcode::WaitGroup, group_flag(kind), [left, 0, 0]),
+            CommandAction::CpAsyncArrive { address, noinc } => {
                 pack(Opcode::CpAsyncArrive, u32::from(noinc), [address, 0, 0])
             }
-            Action::Fence(fenced) => pack(Opcode::Fence, fence_flag(fenced), [0; 3]),
+            CommandAction::Fence(fenced) => pack(Opcode::Fence, fence_flag(fenced), [0; 3]),
         };
         packed.lanes = command.lanes;
         packed.origin = command.origin;
@@ -89,23 +95,23 @@ impl WarpProgram {
         }
     }
 
-    fn pack_access(&mut self, access: &Access<'_>) -> Result<Packed, ProgramError> {
+    fn pack_access(&mut self, access: &SharedAccess<'_>) -> Result<Packed, ProgramError> {
         if access.size == 0 || access.size >= SIZE_LIMIT {
             return Err(ProgramError::AccessSize(access.size));
         }
         let mut flags = match access.kind {
-            AccessKind::Read => 0,
-            AccessKind::Write => 1,
-            AccessKind::Atomic => 2,
+            SharedAccessKind::Read => 0,
+            SharedAccessKind::Write => 1,
+            SharedAccessKind::Atomic => 2,
         };
         flags |= match access.strength {
-            Strength::Weak => 0,
-            Strength::Cta => STRONG_CTA,
-            Strength::Cluster => STRONG_CLUSTER,
+            SharedStrength::Weak => 0,
+            SharedStrength::Cta => STRONG_CTA,
+            SharedStrength::Cluster => STRONG_CLUSTER,
         };
         let (a, b) = match access.addresses {
-            Addresses::Affine { base, stride } => (base, stride as u32),
-            Addresses::Each(all) => {
+            SharedAddresses::Affine { base, stride } => (base, stride as u32),
+            SharedAddresses::Each(all) => {
                 flags |= EACH_ADDRESS;
                 self.addresses.push(*all);
                 (self.addresses.len() as u32 - 1, 0)
@@ -128,13 +134,13 @@ impl WarpProgram {
                 };
                 0
             }
-            (Completion::Now, Values::Unknown) => 0,
-            (Completion::Now, Values::Same(value)) => {
+            (Completion::Now, WrittenValues::Unknown) => 0,
+            (Completion::Now, WrittenValues::Same(value)) => {
                 flags |= SAME_VALUE;
                 self.values.push(value);
                 self.values.len() as u32 - 1
             }
-            (Completion::Now, Values::Each(values)) => {
+            (Completion::Now, WrittenValues::Each(values)) => {
                 flags |= EACH_VALUE;
                 let index = self.values.len() as u32;
                 let known = (0..LANES).filter(|&l| values[l as usize].is_some());
@@ -153,11 +159,11 @@ impl WarpProgram {
     }
 
     /// The addresses of an access.
-    pub(crate) fn addresses_of(&self, packed: &Packed) -> Addresses<'_> {
+    pub(crate) fn addresses_of(&self, packed: &Packed) -> SharedAddresses<'_> {
         if packed.has_each_address() {
-            Addresses::Each(&self.addresses[packed.a as usize])
+            SharedAddresses::Each(&self.addresses[packed.a as usize])
         } else {
-            Addresses::Affine { base: packed.a, stride: packed.b as i32 }
+            SharedAddresses::Affine { base: packed.a, stride: packed.b as i32 }
         }
     }
 
@@ -181,35 +187,35 @@ impl WarpProgram {
         let packed = &self.commands[index];
         let [a, b, c] = [packed.a, packed.b, packed.c];
         let action = match packed.opcode() {
-            Opcode::Access => Action::Access(Access {
+            Opcode::Access => CommandAction::Access(SharedAccess {
                 kind: packed.kind(),
                 size: packed.size(),
                 strength: packed.strength(),
                 addresses: self.addresses_of(packed),
-                values: Values::Unknown,
+                values: WrittenValues::Unknown,
                 completion: packed.completion(),
             }),
-            Opcode::Sync => Action::Sync { id: a, count: packed.count() },
-            Opcode::Arrive => Action::Arrive { id: a, count: packed.count() },
-            Opcode::WarpSync if packed.flag() => Action::WarpMeet { members: a },
-            Opcode::WarpSync => Action::WarpSync { members: a },
-            Opcode::Exit => Action::Exit,
-            Opcode::ClusterArrive => Action::ClusterArrive { relaxed: packed.flag() },
-            Opcode::ClusterWait => Action::ClusterWait,
-            Opcode::MbarrierInit => Action::MbarrierInit { address: a, count: b },
-            Opcode::MbarrierInval => Action::MbarrierInval { address: a, last: packed.flag() },
+            Opcode::Sync => CommandAction::Sync { id: a, count: packed.count() },
+            Opcode::Arrive => CommandAction::Arrive { id: a, count: packed.count() },
+            Opcode::WarpSync if packed.flag() => CommandAction::WarpMeet { members: a },
+            Opcode::WarpSync => CommandAction::WarpSync { members: a },
+            Opcode::Exit => CommandAction::Exit,
+            Opcode::ClusterArrive => CommandAction::ClusterArrive { relaxed: packed.flag() },
+            Opcode::ClusterWait => CommandAction::ClusterWait,
+            Opcode::MbarrierInit => CommandAction::MbarrierInit { address: a, count: b },
+            Opcode::MbarrierInval => CommandAction::MbarrierInval { address: a, last: packed.flag() },
             Opcode::MbarrierArrive => {
                 let (drop, relaxed) = (packed.drops(), packed.is_relaxed());
-                Action::MbarrierArrive { address: a, count: b, expect_tx: c, drop, relaxed }
+                CommandAction::MbarrierArrive { address: a, count: b, expect_tx: c, drop, relaxed }
             }
-            Opcode::MbarrierCompleteTx => Action::MbarrierCompleteTx { address: a, bytes: b },
+            Opcode::MbarrierCompleteTx => CommandAction::MbarrierCompleteTx { address: a, bytes: b },
             Opcode::MbarrierWait => {
-                Action::MbarrierWait { address: a, parity: b, relaxed: packed.is_relaxed() }
+                CommandAction::MbarrierWait { address: a, parity: b, relaxed: packed.is_relaxed() }
             }
-            Opcode::CommitGroup => Action::CommitGroup(packed.group()),
-            Opcode::WaitGroup => Action::WaitGroup(packed.group(), a),
-            Opcode::CpAsyncArrive => Action::CpAsyncArrive { address: a, noinc: packed.flag() },
-            Opcode::Fence => Action::Fence(packed.fenced()),
+            Opcode::CommitGroup => CommandAction::CommitGroup(packed.group()),
+            Opcode::WaitGroup => CommandAction::WaitGroup(packed.group(), a),
+            Opcode::CpAsyncArrive => CommandAction::CpAsyncArrive { address: a, noinc: packed.flag() },
+            Opcode::Fence => CommandAction::Fence(packed.fenced()),
         };
         Command { lanes: packed.lanes, origin: packed.origin, action }
     }

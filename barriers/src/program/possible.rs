@@ -1,14 +1,14 @@
 //! Accesses that happen or not: they are kept with the number of their condition.
 
 use super::command::Command;
-use super::condition::Condition;
+use super::condition::AccessCondition;
 use super::error::ProgramError;
 use super::packed::{Opcode, Packed};
-use super::programs::{Program, WarpProgram};
+use super::programs::{WarpProgram, WarpPrograms};
 
-impl Program {
+impl WarpPrograms {
     /// Makes a condition known, and answers its number.
-    pub fn condition(&mut self, condition: Condition) -> u32 {
+    pub fn condition(&mut self, condition: AccessCondition) -> u32 {
         // Those of one branch come one after the other.
         let recent = self.conditions.iter().rev().take(64).position(|known| *known == condition);
         let index = match recent {
@@ -22,7 +22,7 @@ impl Program {
     }
 
     /// The conditions, by number.
-    pub fn conditions(&self) -> &[Condition] {
+    pub fn conditions(&self) -> &[AccessCondition] {
         &self.conditions
     }
 

@@ -1,9 +1,9 @@
 //! The programs of all warps: commands, and beside them signals and conditions.
 
-use super::condition::Condition;
+use super::condition::AccessCondition;
 use super::error::ProgramError;
 use super::packed::Packed;
-use super::shape::{MAX_THREADS, Shape};
+use super::shape::{MAX_THREADS, ProgramShape};
 use super::signal::{Signal, Signalled};
 
 /// The commands of one warp. 24 bytes a command; addresses and values that follow no pattern stand in a list beside.
@@ -20,18 +20,18 @@ pub struct WarpProgram {
 
 /// All warps' programs.
 #[derive(Debug, Clone)]
-pub struct Program {
-    pub(super) shape: Shape,
+pub struct WarpPrograms {
+    pub(super) shape: ProgramShape,
     pub(super) warp_synchronous: bool,
     pub(super) ptx_counts: bool,
     pub(super) open_end: bool,
     pub(super) warps: Vec<WarpProgram>,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<AccessCondition>,
 }
 
-impl Program {
+impl WarpPrograms {
     /// Programs without commands for every thread of `shape`.
-    pub fn new(shape: Shape) -> Result<Program, ProgramError> {
+    pub fn new(shape: ProgramShape) -> Result<WarpPrograms, ProgramError> {
         if shape.threads == 0 || shape.ctas == 0 {
             return Err(ProgramError::NoThreads);
         }
@@ -52,7 +52,7 @@ impl Program {
                 signals: Vec::new(),
             })
             .collect();
-        Ok(Program {
+        Ok(WarpPrograms {
             shape,
             warp_synchronous: false,
             ptx_counts: true,
@@ -63,8 +63,8 @@ impl Program {
     }
 
     /// The paper's counts instead of PTX's: any number of threads, each counted as one, also a warp's.
-    pub fn with_paper_counts(shape: Shape) -> Result<Program, ProgramError> {
-        let mut program = Program::new(shape)?;
+    pub fn with_paper_counts(shape: ProgramShape) -> Result<WarpPrograms, ProgramError> {
+        let mut program = WarpPrograms::new(shape)?;
         program.ptx_counts = false;
         for warp in &mut program.warps {
             warp.ptx_counts = false;
@@ -89,7 +89,7 @@ impl Program {
     }
 
     /// The CTAs and their threads.
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> ProgramShape {
         self.shape
     }
 

@@ -13,14 +13,14 @@ pub const RANK_SHIFT: u32 = 24;
 
 /// How many CTAs of how many threads run together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Shape {
+pub struct ProgramShape {
     /// CTAs of the cluster; 1 without clusters.
     pub ctas: u32,
     /// Threads of each.
     pub threads: u32,
 }
 
-impl Shape {
+impl ProgramShape {
     /// Warps of one CTA.
     pub fn warps_per_cta(self) -> u32 {
         self.threads.div_ceil(LANES)

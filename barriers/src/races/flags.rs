@@ -17,8 +17,8 @@ use rustc_hash::FxHashMap;
 use super::{Stamp, lanes};
 use crate::chains::{Chain, Layout};
 use crate::machine::{Context, Machine, Observer};
-use crate::program::{Program, Signal, WarpProgram};
-use crate::verdict::Place as At;
+use crate::program::{Signal, WarpProgram, WarpPrograms};
+use crate::verdict::ThreadsPlace as At;
 
 /// Comparisons of accesses with signals, over all; after these, flags are taken to order everything.
 const LIMIT: u64 = 100_000_000;
@@ -112,7 +112,7 @@ pub(crate) struct Flags<'a> {
 
 impl<'a> Flags<'a> {
     /// None if there are no flags by which anything could be ordered.
-    pub(crate) fn new(program: &'a Program, layout: &'a Layout) -> Option<Flags<'a>> {
+    pub(crate) fn new(program: &'a WarpPrograms, layout: &'a Layout) -> Option<Flags<'a>> {
         if !program.has_signals() {
             return None;
         }
@@ -159,7 +159,7 @@ impl<'a> Flags<'a> {
     }
 
     /// Whether flags may order what some threads do at one place before what others do at another.
-    pub(crate) fn may_come_before(&mut self, program: &Program, earlier: &At, later: &At) -> bool {
+    pub(crate) fn may_come_before(&mut self, program: &WarpPrograms, earlier: &At, later: &At) -> bool {
         let (Some(a), Some(b)) = (self.side(program, earlier), self.side(program, later)) else {
             return false;
         };
@@ -168,7 +168,7 @@ impl<'a> Flags<'a> {
     }
 
     /// The command at a place, by its first thread.
-    fn side(&self, program: &Program, at: &At) -> Option<Side> {
+    fn side(&self, program: &WarpPrograms, at: &At) -> Option<Side> {
         let warp = at.threads.cta * program.shape().warps_per_cta() + at.threads.warp;
         let first = 1 << at.threads.lanes.trailing_zeros();
         let is_its = |chain: &Chain| chain.warp == warp && chain.lanes & first != 0;
@@ -314,7 +314,7 @@ struct Who {
 }
 
 impl Who {
-    fn of(program: &Program, patterns: &[Pattern]) -> Who {
+    fn of(program: &WarpPrograms, patterns: &[Pattern]) -> Who {
         let mut who = Who::default();
         for pattern in patterns {
             for lane in lanes(pattern.lanes) {
@@ -333,7 +333,7 @@ impl Who {
     }
 
     /// The lanes of a pattern that meet somebody else.
-    fn met_by(&self, program: &Program, pattern: &Pattern) -> u32 {
+    fn met_by(&self, program: &WarpPrograms, pattern: &Pattern) -> u32 {
         let met = |lane: &u32| {
             let other = |found: Option<&(u32, bool)>| {
                 found.is_some_and(|(thread, more)| *more || *thread != pattern.warp * 32 + lane)
@@ -349,7 +349,7 @@ impl Who {
 }
 
 /// Where a lane's strong access is.
-fn places(program: &Program, pattern: &Pattern, lane: u32) -> Vec<Place> {
+fn places(program: &WarpPrograms, pattern: &Pattern, lane: u32) -> Vec<Place> {
     let Some(command) = pattern.command else { return vec![Place::Elsewhere] };
     let warp = &program.warps()[pattern.warp as usize];
     let packed = &warp.packed()[command as usize];

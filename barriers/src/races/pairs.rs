@@ -12,8 +12,8 @@ use super::flags::{Flags, Side};
 use super::{Stamp, conflict, fenced, lanes, morally_strong, stamp};
 use crate::chains::Layout;
 use crate::machine::{Context, Observer, place};
-use crate::program::{AccessKind, Opcode, Packed, Program, Strength};
-use crate::verdict::{RaceKind, RacingAccess};
+use crate::program::{Opcode, Packed, SharedAccessKind, SharedStrength, WarpPrograms};
+use crate::verdict::{BarrierRaceKind, RacingAccess};
 
 /// Comparisons of one access with one earlier command, over all; after these, counting stops.
 const LIMIT: u64 = 100_000_000;
@@ -27,7 +27,7 @@ struct Entry {
     lanes: u32,
     /// Whether this piece is the access's first.
     begins: bool,
-    kind: AccessKind,
+    kind: SharedAccessKind,
     asynchronous: bool,
     group: Option<usize>,
 }
@@ -40,7 +40,7 @@ pub type ThreadAccess = (u32, u32, u32);
 pub(crate) struct Found {
     pub first: Member,
     pub second: Member,
-    pub kind: RaceKind,
+    pub kind: BarrierRaceKind,
     /// One of the accesses at least need not happen.
     pub possible: bool,
     /// Flags may order the accesses: the origin of an acquiring read.
@@ -60,11 +60,11 @@ pub(crate) struct Member {
 }
 
 /// What races are grouped by: the origins, the kind, whether an access need not happen, and whether flags may order them.
-type Key = (u32, u32, RaceKind, bool, bool);
+type Key = (u32, u32, BarrierRaceKind, bool, bool);
 
 /// Gathers pairs.
 pub(crate) struct Pairs<'a> {
-    program: &'a Program,
+    program: &'a WarpPrograms,
     layout: &'a Layout,
     granule_shift: u32,
     /// Pieces of memory by number: a list for each component that goes there.
@@ -85,7 +85,7 @@ pub(crate) struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     pub(crate) fn new(
-        program: &'a Program,
+        program: &'a WarpPrograms,
         layout: &'a Layout,
         granule_shift: u32,
         cells: &[u32],
@@ -182,9 +182,12 @@ impl<'a> Pairs<'a> {
                     }
                 }
                 let unfenced = old.lanes & !racing & !strong;
-                if unfenced != 0 && old.kind != AccessKind::Read && !old.asynchronous && old.epoch >= visible
+                if unfenced != 0
+                    && old.kind != SharedAccessKind::Read
+                    && !old.asynchronous
+                    && old.epoch >= visible
                 {
-                    let kind = RaceKind::MissingProxyFence;
+                    let kind = BarrierRaceKind::MissingProxyFence;
                     self.found(kind, old, unfenced, (new, lane), cell, None);
                 }
             }
@@ -221,7 +224,7 @@ impl<'a> Pairs<'a> {
 
     /// Accesses that do not race, but come in any order.
     fn unordered(&mut self, old: &Entry, strong: u32, new: &Entry, lane: u32) {
-        let both_write = old.kind == AccessKind::Write && new.kind == AccessKind::Write;
+        let both_write = old.kind == SharedAccessKind::Write && new.kind == SharedAccessKind::Write;
         if both_write && self.benign(old, strong, new, lane) == strong.count_ones() {
             return;
         }
@@ -230,11 +233,11 @@ impl<'a> Pairs<'a> {
 
     /// Of two accesses in an order that is open, the origins of those whose value is: of a read and a write, it is what is read.
     fn open_origins(&self, old: &Entry, new: &Entry) -> [Option<u32>; 2] {
-        let reads = old.kind == AccessKind::Read || new.kind == AccessKind::Read;
+        let reads = old.kind == SharedAccessKind::Read || new.kind == SharedAccessKind::Read;
         [old, new].map(|entry| {
             let packed =
                 &self.program.warps()[self.warp(entry.chain) as usize].packed()[entry.command as usize];
-            (!reads || entry.kind == AccessKind::Read).then_some(packed.origin)
+            (!reads || entry.kind == SharedAccessKind::Read).then_some(packed.origin)
         })
     }
 
@@ -268,8 +271,9 @@ impl<'a> Pairs<'a> {
         let mut all: Vec<u32> = self.unordered.iter().copied().collect();
         if self.stopped {
             // Not all pairs were seen: any may be.
-            let strong =
-                |packed: &&Packed| packed.opcode() == Opcode::Access && packed.strength() != Strength::Weak;
+            let strong = |packed: &&Packed| {
+                packed.opcode() == Opcode::Access && packed.strength() != SharedStrength::Weak
+            };
             let warps = self.program.warps().iter();
             all.extend(
                 warps.flat_map(|warp| warp.packed().iter().filter(strong).map(|packed| packed.origin)),
@@ -286,7 +290,7 @@ impl<'a> Pairs<'a> {
 
     fn found(
         &mut self,
-        kind: RaceKind,
+        kind: BarrierRaceKind,
         old: &Entry,
         racing: u32,
         (new, lane): (&Entry, u32),
@@ -304,7 +308,8 @@ impl<'a> Pairs<'a> {
             _ => self.group(key, old, racing, (new, lane), flag),
         };
         self.last_key = Some((key, group));
-        let benign = if kind == RaceKind::WriteWrite { self.benign(old, racing, new, lane) } else { 0 };
+        let benign =
+            if kind == BarrierRaceKind::WriteWrite { self.benign(old, racing, new, lane) } else { 0 };
         let group = &mut self.groups[group];
         group.pairs += u64::from(racing.count_ones());
         group.benign += u64::from(benign);
@@ -312,7 +317,7 @@ impl<'a> Pairs<'a> {
             group.last_address = cell;
             group.addresses.insert(cell);
         }
-        if let (Some(all), false) = (&mut self.all, kind == RaceKind::MissingProxyFence) {
+        if let (Some(all), false) = (&mut self.all, kind == BarrierRaceKind::MissingProxyFence) {
             for other in lanes(racing) {
                 let (x, y) = ((old_warp, other, old.command), (new_warp, lane, new.command));
                 all.push((x.min(y), x.max(y)));
@@ -417,13 +422,13 @@ fn add(lists: &mut Vec<(u32, Vec<Entry>)>, component: u32, new: Entry) {
     }
 }
 
-fn race_kind(a: AccessKind, b: AccessKind) -> RaceKind {
+fn race_kind(a: SharedAccessKind, b: SharedAccessKind) -> BarrierRaceKind {
     let any = |kind| a == kind || b == kind;
-    match (any(AccessKind::Read), any(AccessKind::Write), any(AccessKind::Atomic)) {
-        (true, true, _) => RaceKind::ReadWrite,
-        (true, _, true) => RaceKind::ReadAtomic,
-        (_, true, true) => RaceKind::WriteAtomic,
-        _ => RaceKind::WriteWrite,
+    match (any(SharedAccessKind::Read), any(SharedAccessKind::Write), any(SharedAccessKind::Atomic)) {
+        (true, true, _) => BarrierRaceKind::ReadWrite,
+        (true, _, true) => BarrierRaceKind::ReadAtomic,
+        (_, true, true) => BarrierRaceKind::WriteAtomic,
+        _ => BarrierRaceKind::WriteWrite,
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::pages::Pages;
 use super::{Stamp, fenced, granule, lanes, stamp};
 use crate::machine::{Context, Observer};
-use crate::program::{AccessKind, Addresses, Opcode, Packed, Program};
+use crate::program::{Opcode, Packed, SharedAccessKind, SharedAddresses, WarpPrograms};
 
 /// No component.
 const NONE: u32 = u32::MAX;
@@ -67,7 +67,7 @@ struct Actor<'a> {
     stamp: Stamp,
     chain: u32,
     first_thread: u32,
-    kind: AccessKind,
+    kind: SharedAccessKind,
 }
 
 impl Actor<'_> {
@@ -79,13 +79,13 @@ impl Actor<'_> {
         self.fenced.is_some_and(|f| epoch >= f[component as usize])
     }
     fn flags(&self) -> u32 {
-        let atomic = u32::from(self.kind == AccessKind::Atomic) * ATOMIC;
+        let atomic = u32::from(self.kind == SharedAccessKind::Atomic) * ATOMIC;
         atomic | (u32::from(self.stamp.asynchronous) * ASYNCHRONOUS)
     }
 }
 
 impl Shadow {
-    pub(crate) fn new(program: &Program) -> Shadow {
+    pub(crate) fn new(program: &WarpPrograms) -> Shadow {
         Shadow {
             granule_shift: granule(program).trailing_zeros(),
             cells: Pages::new(),
@@ -143,7 +143,7 @@ impl Shadow {
             cell.racy |= actor.misses(cell.write_component, cell.write_epoch);
         }
         match actor.kind {
-            AccessKind::Write => self.write(actor, index, lanes),
+            SharedAccessKind::Write => self.write(actor, index, lanes),
             kind => {
                 let shared = Shared {
                     component: actor.stamp.component,
@@ -153,7 +153,7 @@ impl Shadow {
                 };
                 let first = cell.shared;
                 let same = first.component == shared.component && first.flags == shared.flags;
-                if !self.has_async && kind == AccessKind::Read && cell.more == 0 {
+                if !self.has_async && kind == SharedAccessKind::Read && cell.more == 0 {
                     if same && first.epoch == shared.epoch {
                         cell.shared.lanes |= lanes;
                         return;
@@ -248,7 +248,7 @@ impl Shadow {
     }
 
     /// Leaves places to the second reading.
-    fn give_up(&mut self, addresses: Addresses<'_>, size: u32, on: u32) {
+    fn give_up(&mut self, addresses: SharedAddresses<'_>, size: u32, on: u32) {
         for lane in lanes(on) {
             let address = addresses.lane(lane);
             let last = address.wrapping_add(size - 1) >> self.granule_shift;
@@ -256,17 +256,17 @@ impl Shadow {
         }
     }
 
-    fn command(&mut self, actor: &Actor<'_>, addresses: Addresses<'_>, packed: &Packed, on: u32) {
+    fn command(&mut self, actor: &Actor<'_>, addresses: SharedAddresses<'_>, packed: &Packed, on: u32) {
         let size = packed.size();
         match addresses {
-            Addresses::Affine { base, stride: 0 } => self.access(actor, base, size, on),
-            Addresses::Affine { base, stride } => {
+            SharedAddresses::Affine { base, stride: 0 } => self.access(actor, base, size, on),
+            SharedAddresses::Affine { base, stride } => {
                 for lane in lanes(on) {
                     let address = base.wrapping_add((stride as u32).wrapping_mul(lane));
                     self.access(actor, address, size, 1 << lane);
                 }
             }
-            Addresses::Each(all) => {
+            SharedAddresses::Each(all) => {
                 for lane in lanes(on) {
                     self.access(actor, all[lane as usize], size, 1 << lane);
                 }

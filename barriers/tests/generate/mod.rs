@@ -6,8 +6,8 @@ mod commands;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_barriers::program::{AccessKind, Action, Count, Fenced};
-use bugaroo_barriers::{Program, Shape, ThreadAccess};
+use bugaroo_barriers::program::{CommandAction, Count, Fenced, SharedAccessKind};
+use bugaroo_barriers::{ProgramShape, ThreadAccess, WarpPrograms};
 
 use crate::reference::{At, Command as Plain, Cta, Kind};
 use commands::{push, push_action};
@@ -86,7 +86,7 @@ impl Options {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum What {
-    Access(AccessKind, u32, u32, i32),
+    Access(SharedAccessKind, u32, u32, i32),
     Sync(u32, u32),
     Arrive(u32, u32),
     WarpSync(u32),
@@ -114,7 +114,7 @@ type Line = (usize, u32, What);
 pub struct Generated {
     #[allow(dead_code, reason = "shown where a comparison fails")]
     lines: Vec<Line>,
-    pub program: Program,
+    pub program: WarpPrograms,
     pub cta: Cta,
     places: BTreeMap<At, ThreadAccess>,
 }
@@ -192,7 +192,12 @@ impl Maker<'_> {
 
     fn access(&mut self) -> Line {
         let (warp, lanes) = self.unit();
-        let kinds = [AccessKind::Read, AccessKind::Write, AccessKind::Read, AccessKind::Atomic];
+        let kinds = [
+            SharedAccessKind::Read,
+            SharedAccessKind::Write,
+            SharedAccessKind::Read,
+            SharedAccessKind::Atomic,
+        ];
         let kind = kinds[self.random.below(4)];
         let (address, size) = [(0, 2), (0, 1), (1, 1), (2, 1), (4, 2)][self.random.below(5)];
         let stride = [0, 1, 2][self.random.below(3)];
@@ -355,8 +360,8 @@ impl Maker<'_> {
         let threads: Vec<(usize, u32)> = (0..self.warps.len())
             .flat_map(|w| (0..self.warps[w].count_ones()).map(move |l| (w, l)))
             .collect();
-        let shape = Shape { ctas: 1, threads: 32 * self.warps.len() as u32 };
-        let mut program = Program::with_paper_counts(shape).expect("a shape");
+        let shape = ProgramShape { ctas: 1, threads: 32 * self.warps.len() as u32 };
+        let mut program = WarpPrograms::with_paper_counts(shape).expect("a shape");
         program.set_warp_synchronous(self.options.lockstep);
         let mut cta = Cta {
             threads: vec![Vec::new(); threads.len()],
@@ -390,9 +395,9 @@ impl Maker<'_> {
                 match what {
                     What::Access(kind, address, size, stride) => list.push(Plain::Access {
                         kind: match kind {
-                            AccessKind::Read => Kind::Read,
-                            AccessKind::Write => Kind::Write,
-                            AccessKind::Atomic => Kind::Atomic,
+                            SharedAccessKind::Read => Kind::Read,
+                            SharedAccessKind::Write => Kind::Write,
+                            SharedAccessKind::Atomic => Kind::Atomic,
                         },
                         address: address + stride as u32 * lane,
                         size,
@@ -438,16 +443,16 @@ impl Maker<'_> {
     }
 
     /// Mbarriers exist before anything happens: thread 0 makes them, and all wait for it.
-    fn initialise(&self, program: &mut Program, counts: &[u32], threads: u32) {
+    fn initialise(&self, program: &mut WarpPrograms, counts: &[u32], threads: u32) {
         for (mbarrier, &count) in counts.iter().enumerate() {
             let address = 64 + 8 * mbarrier as u32;
-            let action = Action::MbarrierInit { address, count };
+            let action = CommandAction::MbarrierInit { address, count };
             push_action(program, 0, 1, action);
         }
-        push_action(program, 0, 1, Action::Fence(Fenced::Inits));
+        push_action(program, 0, 1, CommandAction::Fence(Fenced::Inits));
         for (warp, &lanes) in self.warps.iter().enumerate() {
             let count = Count::Threads(threads);
-            push_action(program, warp, lanes, Action::Sync { id: 15, count });
+            push_action(program, warp, lanes, CommandAction::Sync { id: 15, count });
         }
     }
 }

@@ -1,30 +1,31 @@
 //! Writes thread programs by hand, whole warps as a rule. The origin of each command is its number among all.
 use bugaroo_barriers::program::{
-    Access, AccessKind, Action, Addresses, Command, Completion, Count, GroupKind, Strength, Values,
+    Command, CommandAction, Completion, Count, GroupKind, SharedAccess, SharedAccessKind, SharedAddresses,
+    SharedStrength, WrittenValues,
 };
-use bugaroo_barriers::{Program, Report, Shape, check};
+use bugaroo_barriers::{BarrierReport, ProgramShape, WarpPrograms, check};
 
 #[allow(unused_imports, reason = "each test file uses a part")]
-pub use AccessKind::{Atomic, Read, Write};
+pub use SharedAccessKind::{Atomic, Read, Write};
 
 pub const ALL: u32 = u32::MAX;
 
 pub struct Writer {
-    pub program: Program,
+    pub program: WarpPrograms,
     pub next: u32,
 }
 
 impl Writer {
     pub fn warps(warps: u32) -> Writer {
-        Writer::shape(Shape { ctas: 1, threads: 32 * warps })
+        Writer::shape(ProgramShape { ctas: 1, threads: 32 * warps })
     }
 
-    pub fn shape(shape: Shape) -> Writer {
-        Writer { program: Program::new(shape).expect("a shape"), next: 0 }
+    pub fn shape(shape: ProgramShape) -> Writer {
+        Writer { program: WarpPrograms::new(shape).expect("a shape"), next: 0 }
     }
 
     /// Returns the origin.
-    pub fn act(&mut self, warp: u32, lanes: u32, action: Action<'_>) -> u32 {
+    pub fn act(&mut self, warp: u32, lanes: u32, action: CommandAction<'_>) -> u32 {
         let origin = self.next;
         self.next += 1;
         let lanes = lanes & self.program.shape().lanes(warp);
@@ -35,27 +36,27 @@ impl Writer {
 
     pub fn sync(&mut self, warp: u32, id: u32, threads: u32) -> u32 {
         let count = Count::Threads(threads);
-        self.act(warp, ALL, Action::Sync { id, count })
+        self.act(warp, ALL, CommandAction::Sync { id, count })
     }
 
     pub fn sync_all(&mut self, warp: u32) -> u32 {
         let count = Count::All;
-        self.act(warp, ALL, Action::Sync { id: 0, count })
+        self.act(warp, ALL, CommandAction::Sync { id: 0, count })
     }
 
     pub fn arrive(&mut self, warp: u32, id: u32, threads: u32) -> u32 {
         let count = Count::Threads(threads);
-        self.act(warp, ALL, Action::Arrive { id, count })
+        self.act(warp, ALL, CommandAction::Arrive { id, count })
     }
 
     /// Lane l at `base + 4 * l`.
-    pub fn row(&mut self, warp: u32, kind: AccessKind, base: u32) -> u32 {
-        self.access(warp, ALL, kind, 4, base, 4, Values::Unknown)
+    pub fn row(&mut self, warp: u32, kind: SharedAccessKind, base: u32) -> u32 {
+        self.access(warp, ALL, kind, 4, base, 4, WrittenValues::Unknown)
     }
 
     /// One word.
-    pub fn word(&mut self, warp: u32, lanes: u32, kind: AccessKind, base: u32) -> u32 {
-        self.access(warp, lanes, kind, 4, base, 0, Values::Unknown)
+    pub fn word(&mut self, warp: u32, lanes: u32, kind: SharedAccessKind, base: u32) -> u32 {
+        self.access(warp, lanes, kind, 4, base, 0, WrittenValues::Unknown)
     }
 
     #[expect(clippy::too_many_arguments, reason = "all that an access is")]
@@ -63,21 +64,21 @@ impl Writer {
         &mut self,
         warp: u32,
         lanes: u32,
-        kind: AccessKind,
+        kind: SharedAccessKind,
         size: u32,
         base: u32,
         stride: i32,
-        values: Values<'_>,
+        values: WrittenValues<'_>,
     ) -> u32 {
-        let access = Access {
+        let access = SharedAccess {
             kind,
             size,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride },
+            strength: SharedStrength::Weak,
+            addresses: SharedAddresses::Affine { base, stride },
             values,
             completion: Completion::Now,
         };
-        self.act(warp, lanes, Action::Access(access))
+        self.act(warp, lanes, CommandAction::Access(access))
     }
 
     /// A bulk copy by lane 0 that completes on an mbarrier.
@@ -90,44 +91,45 @@ impl Writer {
         &mut self,
         warp: u32,
         lanes: u32,
-        kind: AccessKind,
+        kind: SharedAccessKind,
         base: u32,
         size: u32,
         completion: Completion,
     ) -> u32 {
-        let access = Access {
+        let access = SharedAccess {
             kind,
             size,
-            strength: Strength::Weak,
-            addresses: Addresses::Affine { base, stride: size as i32 },
-            values: Values::Unknown,
+            strength: SharedStrength::Weak,
+            addresses: SharedAddresses::Affine { base, stride: size as i32 },
+            values: WrittenValues::Unknown,
             completion,
         };
-        self.act(warp, lanes, Action::Access(access))
+        self.act(warp, lanes, CommandAction::Access(access))
     }
 
     pub fn init(&mut self, warp: u32, address: u32, count: u32) -> u32 {
-        self.act(warp, 1, Action::MbarrierInit { address, count })
+        self.act(warp, 1, CommandAction::MbarrierInit { address, count })
     }
 
     pub fn mbarrier_arrive(&mut self, warp: u32, lanes: u32, address: u32, expect_tx: u32) -> u32 {
-        let action = Action::MbarrierArrive { address, count: 1, expect_tx, drop: false, relaxed: false };
+        let action =
+            CommandAction::MbarrierArrive { address, count: 1, expect_tx, drop: false, relaxed: false };
         self.act(warp, lanes, action)
     }
 
     pub fn wait(&mut self, warp: u32, address: u32, parity: u32) -> u32 {
-        self.act(warp, ALL, Action::MbarrierWait { address, parity, relaxed: false })
+        self.act(warp, ALL, CommandAction::MbarrierWait { address, parity, relaxed: false })
     }
 
     pub fn commit(&mut self, warp: u32, kind: GroupKind) -> u32 {
-        self.act(warp, ALL, Action::CommitGroup(kind))
+        self.act(warp, ALL, CommandAction::CommitGroup(kind))
     }
 
     pub fn wait_group(&mut self, warp: u32, kind: GroupKind, left: u32) -> u32 {
-        self.act(warp, ALL, Action::WaitGroup(kind, left))
+        self.act(warp, ALL, CommandAction::WaitGroup(kind, left))
     }
 
-    pub fn check(&self) -> Report {
+    pub fn check(&self) -> BarrierReport {
         check(&self.program)
     }
 }

@@ -1,9 +1,9 @@
 use bugaroo_harness::Conflicts;
-use bugaroo_protocol::{Access, BlockedThread, Conflict, ConflictKind, Party, Relation, SourceLine};
+use bugaroo_protocol::{BlockedThread, Conflict, ConflictKind, FaultAccess, Party, Relation, SourceLine};
 
 use super::{DiagnosisKind, MOST, diagnose};
 
-fn party(access: Access, line: u32) -> Party {
+fn party(access: FaultAccess, line: u32) -> Party {
     let at = BlockedThread {
         block: [0; 3],
         thread: [line, 0, 0],
@@ -13,23 +13,23 @@ fn party(access: Access, line: u32) -> Party {
         source: Some(SourceLine { file: "/home/me/k.cu".into(), line }),
         instruction: "atom.relaxed.cta.add".into(),
     };
-    Party { at, site: None, access, strong: access == Access::Atomic }
+    Party { at, site: None, access, strong: access == FaultAccess::Atomic }
 }
 
 fn conflict(kind: ConflictKind, relation: Relation, first: Party, second: Party) -> Conflict {
     Conflict { kind, relation, shared: false, address: 8, first, second, between: None, count: 1 }
 }
 
-fn unordered(relation: Relation, first: (Access, u32), second: (Access, u32)) -> Conflict {
+fn unordered(relation: Relation, first: (FaultAccess, u32), second: (FaultAccess, u32)) -> Conflict {
     conflict(ConflictKind::Unordered, relation, party(first.0, first.1), party(second.0, second.1))
 }
 
-fn lost(load: u32, store: u32, other: (Access, u32)) -> Conflict {
+fn lost(load: u32, store: u32, other: (FaultAccess, u32)) -> Conflict {
     let pair = conflict(
         ConflictKind::LostUpdate,
         Relation::Grid,
-        party(Access::Load, load),
-        party(Access::Store, store),
+        party(FaultAccess::Load, load),
+        party(FaultAccess::Store, store),
     );
     Conflict { between: Some(party(other.0, other.1)), ..pair }
 }
@@ -38,8 +38,8 @@ fn trial(pairs: &[Conflict]) -> Conflicts {
     Conflicts { pairs: pairs.to_vec(), more: 0 }
 }
 
-const WRITE: (Access, u32) = (Access::Store, 12);
-const READ: (Access, u32) = (Access::Load, 14);
+const WRITE: (FaultAccess, u32) = (FaultAccess::Store, 12);
+const READ: (FaultAccess, u32) = (FaultAccess::Load, 14);
 
 fn named(failing: &[Conflicts], passing: &[Conflicts]) -> Vec<(DiagnosisKind, String)> {
     let found = diagnose(failing, passing);
@@ -49,9 +49,9 @@ fn named(failing: &[Conflicts], passing: &[Conflicts]) -> Vec<(DiagnosisKind, St
 #[test]
 fn a_lost_update_is_named_before_the_pairs_of_its_lines() {
     let pairs = [
-        unordered(Relation::Grid, (Access::Load, 12), (Access::Store, 12)),
-        unordered(Relation::Warp, (Access::Store, 12), (Access::Store, 12)),
-        lost(12, 12, (Access::Store, 12)),
+        unordered(Relation::Grid, (FaultAccess::Load, 12), (FaultAccess::Store, 12)),
+        unordered(Relation::Warp, (FaultAccess::Store, 12), (FaultAccess::Store, 12)),
+        lost(12, 12, (FaultAccess::Store, 12)),
     ];
     let found = named(&vec![trial(&pairs); 5], &[]);
     let sentence = "lost update: bump(int*) loads global memory at k.cu:12 and stores what follows from it at k.cu:12, and \
@@ -62,7 +62,7 @@ fn a_lost_update_is_named_before_the_pairs_of_its_lines() {
 
 #[test]
 fn an_atomic_that_is_lost_stands_beside_a_plain_access() {
-    let found = named(&[trial(&[lost(12, 13, (Access::Atomic, 20))])], &[]);
+    let found = named(&[trial(&[lost(12, 13, (FaultAccess::Atomic, 20))])], &[]);
     assert_eq!(found[0].0, DiagnosisKind::PlainBesideAtomic);
     for what in ["k.cu:12", "k.cu:13", "atomic at k.cu:20"] {
         assert!(found[0].1.contains(what), "{}", found[0].1);
@@ -72,7 +72,7 @@ fn an_atomic_that_is_lost_stands_beside_a_plain_access() {
 /// The order that fails is named, and not the one that passes, nor what is there in either.
 #[test]
 fn what_shows_when_trials_pass_is_named_behind() {
-    let always = unordered(Relation::Block, (Access::Store, 30), (Access::Load, 31));
+    let always = unordered(Relation::Block, (FaultAccess::Store, 30), (FaultAccess::Load, 31));
     let (early, late) = (unordered(Relation::Block, READ, WRITE), unordered(Relation::Block, WRITE, READ));
     let failing = vec![trial(&[late.clone(), always.clone(), early.clone()]); 3];
     let passing = vec![trial(&[late, always]); 4];
@@ -98,7 +98,7 @@ fn what_shows_when_trials_pass_is_named_behind() {
 /// What shows in all failing trials comes before what shows in some, though passing trials show it, too.
 #[test]
 fn what_all_failing_trials_show_is_named() {
-    let (all, some) = (unordered(Relation::Block, READ, WRITE), lost(20, 21, (Access::Store, 21)));
+    let (all, some) = (unordered(Relation::Block, READ, WRITE), lost(20, 21, (FaultAccess::Store, 21)));
     let failing = [trial(&[some, all.clone()]), trial(std::slice::from_ref(&all))];
     let found = named(&failing, &[trial(&[all])]);
     assert_eq!(found.iter().map(|one| one.0).collect::<Vec<_>>(), [DiagnosisKind::MissingBarrier]);
@@ -119,9 +119,9 @@ fn the_widest_relation_says_what_is_missing() {
 
 #[test]
 fn a_narrow_scope_is_named_with_its_line() {
-    let mut wide = party(Access::Atomic, 20);
+    let mut wide = party(FaultAccess::Atomic, 20);
     wide.at.instruction = "atom.add".into();
-    let pair = conflict(ConflictKind::AtomicScope, Relation::Grid, party(Access::Atomic, 12), wide);
+    let pair = conflict(ConflictKind::AtomicScope, Relation::Grid, party(FaultAccess::Atomic, 12), wide);
     let found = named(&[trial(&[pair])], &[]);
     assert_eq!(found[0].0, DiagnosisKind::AtomicScope);
     assert!(
@@ -136,8 +136,8 @@ fn a_reset_is_named_with_the_atomic() {
     let pair = conflict(
         ConflictKind::PlainBesideAtomic,
         Relation::Block,
-        party(Access::Atomic, 20),
-        party(Access::Store, 12),
+        party(FaultAccess::Atomic, 20),
+        party(FaultAccess::Store, 12),
     );
     let found = named(&[trial(&[pair])], &[]);
     assert_eq!(found[0].0, DiagnosisKind::PlainBesideAtomic);
@@ -150,7 +150,7 @@ fn a_reset_is_named_with_the_atomic() {
 
 #[test]
 fn where_nothing_is_found_that_is_said() {
-    let found = diagnose(&[trial(&[]), trial(&[])], &[trial(&[lost(1, 2, (Access::Store, 2))])]);
+    let found = diagnose(&[trial(&[]), trial(&[])], &[trial(&[lost(1, 2, (FaultAccess::Store, 2))])]);
     assert!(found.diagnosis.is_empty());
     assert!(
         found.notes[0].contains("2 failing trials") && found.notes[0].contains("host"),
@@ -164,7 +164,9 @@ fn where_nothing_is_found_that_is_said() {
 #[test]
 fn few_are_named() {
     let pairs: Vec<_> = (0..20)
-        .map(|line| unordered(Relation::Block, (Access::Store, 100 + line), (Access::Load, 200 + line)))
+        .map(|line| {
+            unordered(Relation::Block, (FaultAccess::Store, 100 + line), (FaultAccess::Load, 200 + line))
+        })
         .collect();
     assert_eq!(named(&[trial(&pairs)], &[]).len(), MOST);
 }
@@ -172,7 +174,7 @@ fn few_are_named() {
 /// The contract of the report: lower-case kinds with dashes, lines as everywhere.
 #[test]
 fn the_form_in_json() {
-    let found = diagnose(&[trial(&[lost(12, 13, (Access::Store, 13))])], &[]);
+    let found = diagnose(&[trial(&[lost(12, 13, (FaultAccess::Store, 13))])], &[]);
     let json = serde_json::to_value(&found).unwrap();
     let one = &json["diagnosis"][0];
     assert_eq!(one["kind"], "lost-update");

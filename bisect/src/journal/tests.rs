@@ -6,12 +6,12 @@ use std::path::Path;
 
 use bugaroo_harness::rundir::RunDirError;
 use bugaroo_harness::{Error, Outcome, Settings, Target, Variation};
-use bugaroo_protocol::Space;
+use bugaroo_protocol::DelayedSpace;
 
 use super::{Configuration, Journal, SCHEMA, SearchFile};
 use crate::memo::Memo;
 use crate::model::{Bug, Coins, Program, now, subject};
-use crate::report::Report;
+use crate::report::SearchReport;
 use crate::search::search;
 
 fn state() -> SearchFile {
@@ -35,12 +35,12 @@ fn state() -> SearchFile {
 }
 
 fn program() -> Program {
-    let bug = |kernel, site, rate| Bug { space: Space::Global, kernel, cures: vec![vec![site]], rate };
+    let bug = |kernel, site, rate| Bug { space: DelayedSpace::Global, kernel, cures: vec![vec![site]], rate };
     Program::new(7, Coins::Fresh, vec![bug("alpha", 20, 0.2), bug("beta", 50, 0.05)])
 }
 
 /// Searches in a directory: the answer, and the trials that were run.
-fn go(directory: &Path, program: &Program) -> (Result<Report, Error>, u64) {
+fn go(directory: &Path, program: &Program) -> (Result<SearchReport, Error>, u64) {
     let (journal, recorded) = Journal::open(directory).expect("a directory");
     if recorded.search.is_none() {
         journal.state(&state()).expect("the directory can be written");

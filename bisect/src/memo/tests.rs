@@ -1,13 +1,13 @@
 //! What is known is not run again, and changes no answer.
 
 use bugaroo_harness::Variation;
-use bugaroo_protocol::Space;
+use bugaroo_protocol::DelayedSpace;
 
 use super::Memo;
 use crate::model::{Bug, Coins, Program, now};
 
 fn program() -> Program {
-    let bug = Bug { space: Space::Global, kernel: "alpha", cures: vec![], rate: 0.1 };
+    let bug = Bug { space: DelayedSpace::Global, kernel: "alpha", cures: vec![], rate: 0.1 };
     Program::new(1, Coins::Same, vec![bug])
 }
 

@@ -1,6 +1,6 @@
 //! Fences on either side.
 
-use bugaroo_protocol::{Model, Site, SiteKind, Space};
+use bugaroo_protocol::{DelayedSpace, Model, Site, SiteKind};
 
 use crate::model::{Bug, Coins, Own, Program, report_on, site, subject};
 use crate::report::Needed::{Both, Neither, Ptx};
@@ -9,7 +9,7 @@ use crate::subject::Subject;
 /// Fences are missing after 20 (for stores) and 31 (for loads), whose kernel has three of its own: 80 is needed
 /// for stores, 81 for loads.
 fn program() -> Program {
-    let bug = |cure| Bug { space: Space::Global, kernel: "alpha", cures: vec![vec![cure]], rate: 0.3 };
+    let bug = |cure| Bug { space: DelayedSpace::Global, kernel: "alpha", cures: vec![vec![cure]], rate: 0.3 };
     let mut program = Program::new(5, Coins::Fresh, vec![bug(20), bug(30)]);
     program.own = [80, 81].map(|fence| Own { keep: vec![vec![fence]], rate: 0.3 }).to_vec();
     program.load_side = vec![30, 81];

@@ -65,7 +65,7 @@ pub fn apply<'e>(text: &str, edits: impl IntoIterator<Item = &'e Edit>) -> Resul
 
 /// Edits of several files, collected for a patch.
 #[derive(Clone, Debug, Default)]
-pub struct Edits {
+pub struct EditsByFile {
     files: BTreeMap<PathBuf, FileEdits>,
     added: usize,
 }
@@ -77,7 +77,7 @@ struct FileEdits {
     edits: Vec<(EditId, Edit)>,
 }
 
-impl Edits {
+impl EditsByFile {
     /// None yet.
     pub fn new() -> Self {
         Self::default()

@@ -56,7 +56,7 @@ fn line(at: usize, text: &str) -> Edit {
 #[test]
 fn a_diff_reads_as_git_writes_it() {
     let text = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine";
-    let mut edits = Edits::new();
+    let mut edits = EditsByFile::new();
     edits.add(Path::new("/home/me/src/a.cu"), text, vec![line(text.find("\nfive").unwrap(), "\nfence();")]);
     let patch = edits.patch(Path::new("/home/me")).expect("no overlap");
     let expected = "diff --git a/src/a.cu b/src/a.cu\n--- a/src/a.cu\n+++ b/src/a.cu\n@@ -2,6 +2,7 @@\n two\n three\n four\n+fence();\n five\n six\n seven\n";
@@ -68,7 +68,7 @@ fn a_diff_reads_as_git_writes_it() {
 #[test]
 fn carriage_returns_and_a_missing_end_stay() {
     let text = "one\r\ntwo\r\nthree";
-    let mut edits = Edits::new();
+    let mut edits = EditsByFile::new();
     edits.add(Path::new("a.cu"), text, vec![line(text.len(), "\r\nfence();")]);
     edits.add(Path::new("with space.cu"), "x\ny", vec![Edit::replace(0..2, "")]);
     let patch = edits.patch(Path::new("/tmp")).expect("no overlap");
@@ -84,7 +84,7 @@ fn carriage_returns_and_a_missing_end_stay() {
 fn each_hunk_names_the_advice_that_it_carries_out() {
     let text: String = (0..40).map(|n| format!("line {n}\n")).collect();
     let at = |n: usize| text.find(&format!("\nline {n}\n")).unwrap();
-    let mut edits = Edits::new();
+    let mut edits = EditsByFile::new();
     let path = Path::new("a.cu");
     let first = edits.add(path, &text, vec![line(at(3), "\nfence();")]);
     let second = edits.add(path, &text, vec![line(at(30), "\nfence();")]);
@@ -122,7 +122,7 @@ fn insertions_at_one_place_stand_inner_ones_first_and_then_as_they_were_asked_fo
 fn two_who_change_the_same_text_are_refused() {
     let text = "abcdef";
     let change = |range, text: &str| Edit::replace(range, text);
-    let mut edits = Edits::new();
+    let mut edits = EditsByFile::new();
     edits.add(Path::new("a.cu"), text, vec![change(0..3, "x")]);
     edits.add(Path::new("a.cu"), text, vec![change(2..4, "y")]);
     let refused = edits.patch(Path::new("/tmp")).expect_err("they overlap");
@@ -141,7 +141,7 @@ fn files_are_replaced_only_if_they_are_as_they_were_read() {
     fs::write(&two, "b\n").unwrap();
     let link = folder.path().join("link.cu");
     std::os::unix::fs::symlink(&two, &link).unwrap();
-    let mut edits = Edits::new();
+    let mut edits = EditsByFile::new();
     edits.add(&one, "a\n", vec![line(2, "fence\n")]);
     edits.add(&link, "b\n", vec![line(2, "fence\n")]);
     let patch = edits.patch(folder.path()).expect("no overlap");
@@ -162,7 +162,7 @@ fn files_are_replaced_only_if_they_are_as_they_were_read() {
 
 #[test]
 fn a_file_outside_of_the_folder_is_called_by_its_whole_path() {
-    let mut edits = Edits::new();
+    let mut edits = EditsByFile::new();
     edits.add(Path::new("../inc/./a.cuh"), "x\n", vec![line(2, "y\n")]);
     edits.add(Path::new("src/../b.cu"), "x\n", vec![line(2, "y\n")]);
     let patch = edits.patch(Path::new("/home/me")).expect("no overlap");
@@ -181,7 +181,7 @@ proptest! {
     ) {
         let starts: Vec<usize> =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        let mut edits = Edits::new();
+        let mut edits = EditsByFile::new();
         for (place, delete) in places {
             let place = place.index(starts.len());
             let end = starts.get(place + 1).copied().unwrap_or(text.len());

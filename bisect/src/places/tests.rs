@@ -1,9 +1,9 @@
 //! Lines with several places in the PTX.
 
 use bugaroo_harness::Variation;
-use bugaroo_protocol::{Site, SiteKind, SourceLine, Space};
+use bugaroo_protocol::{DelayedSpace, Site, SiteKind, SourceLine};
 
-use super::{Place, candidates, fences, lines};
+use super::{SitePlace, candidates, fences, lines};
 use crate::model::site;
 
 fn at(line: Option<u32>, mut site: Site) -> Site {
@@ -11,7 +11,7 @@ fn at(line: Option<u32>, mut site: Site) -> Site {
     site
 }
 
-fn ids(place: &Place) -> Vec<u32> {
+fn ids(place: &SitePlace) -> Vec<u32> {
     place.ids().map(|id| id.index).collect()
 }
 
@@ -28,16 +28,16 @@ fn instances() -> Vec<Site> {
     sites
 }
 
-fn stores(sites: &[Site], kernels: &[&str], space: Space) -> Vec<Vec<u32>> {
+fn stores(sites: &[Site], kernels: &[&str], space: DelayedSpace) -> Vec<Vec<u32>> {
     let kernels: Vec<String> = kernels.iter().map(|&kernel| kernel.to_owned()).collect();
     let suspect = Variation { space, ..Variation::default() };
     let places = candidates(&lines(sites, &kernels), &suspect);
-    let stores = |place: &&Place| place.sites.iter().any(|site| site.kind == SiteKind::Store);
+    let stores = |place: &&SitePlace| place.sites.iter().any(|site| site.kind == SiteKind::Store);
     places.iter().filter(stores).map(ids).collect()
 }
 
 /// The candidates in the order of the text.
-fn in_order(sites: &[Site], kernels: &[String], suspect: &Variation) -> Vec<Place> {
+fn in_order(sites: &[Site], kernels: &[String], suspect: &Variation) -> Vec<SitePlace> {
     let mut places = candidates(&lines(sites, kernels), suspect);
     places.sort_by_key(|place| place.lead().id);
     places
@@ -46,10 +46,10 @@ fn in_order(sites: &[Site], kernels: &[String], suspect: &Variation) -> Vec<Plac
 #[test]
 fn a_line_is_one_place_in_all_kernels_that_are_launched() {
     let sites = instances();
-    assert_eq!(stores(&sites, &["one", "two"], Space::Both), [[2, 12], [3, 13]]);
-    assert_eq!(stores(&sites, &["one"], Space::Both), [[2], [3]]);
-    assert_eq!(stores(&sites, &["one", "two"], Space::Global), [[2, 12]]);
-    assert_eq!(stores(&sites, &["two"], Space::Shared), [[13]]);
+    assert_eq!(stores(&sites, &["one", "two"], DelayedSpace::Both), [[2, 12], [3, 13]]);
+    assert_eq!(stores(&sites, &["one"], DelayedSpace::Both), [[2], [3]]);
+    assert_eq!(stores(&sites, &["one", "two"], DelayedSpace::Global), [[2, 12]]);
+    assert_eq!(stores(&sites, &["two"], DelayedSpace::Shared), [[13]]);
     let kernels = ["one".to_owned(), "two".to_owned()];
     let own: Vec<_> = fences(&sites, &kernels).iter().map(ids).collect();
     assert_eq!(own, [[4, 14]]);
@@ -70,7 +70,7 @@ fn a_suspected_kernel_chooses_lines_and_the_fence_goes_into_all_of_their_copies(
 fn sites_without_a_line_stand_alone() {
     let sites: Vec<Site> =
         (0..3).map(|index| at(None, site(index, SiteKind::Store, "one", Some("global")))).collect();
-    assert_eq!(stores(&sites, &["one"], Space::Both), [[0], [1], [2]]);
+    assert_eq!(stores(&sites, &["one"], DelayedSpace::Both), [[0], [1], [2]]);
     assert_eq!(fences(&sites, &["one".to_owned()]), []);
 }
 
@@ -80,7 +80,7 @@ fn device_functions_belong_to_every_kernel() {
     let mut called = at(Some(5), site(20, SiteKind::Store, "push", Some("global")));
     called.in_kernel = false;
     sites.push(called);
-    assert_eq!(stores(&sites, &["one"], Space::Global), [[2, 20]]);
+    assert_eq!(stores(&sites, &["one"], DelayedSpace::Global), [[2, 20]]);
 }
 
 #[test]

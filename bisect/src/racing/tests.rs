@@ -1,13 +1,13 @@
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, Known, Model, Race, RaceClass, RaceKind, RaceMissing, RaceParty,
-    SourceLine, Space,
+    BlockedThread, DelayedSpace, Detector, FaultAccess, KnownThread, Model, Race, RaceClass, RaceKind,
+    RaceMissing, RaceParty, SourceLine,
 };
 
 use super::diagnose;
 use crate::diagnosis::DiagnosisKind;
 use crate::model::{Bug, Coins, Program, found, report_on, subject};
 
-fn party(line: u32, access: Access, scope: &str) -> RaceParty {
+fn party(line: u32, access: FaultAccess, scope: &str) -> RaceParty {
     RaceParty {
         kernel: "_Z4mailPi".into(),
         at: Some(BlockedThread {
@@ -19,7 +19,7 @@ fn party(line: u32, access: Access, scope: &str) -> RaceParty {
             source: Some(SourceLine { file: "/src/k.cu".into(), line }),
             instruction: String::new(),
         }),
-        known: Known::Thread,
+        known: KnownThread::Thread,
         forgotten: None,
         near_line: false,
         site: None,
@@ -32,8 +32,8 @@ fn party(line: u32, access: Access, scope: &str) -> RaceParty {
 }
 
 fn race(
-    first: (u32, Access, &str),
-    second: (u32, Access, &str),
+    first: (u32, FaultAccess, &str),
+    second: (u32, FaultAccess, &str),
     class: RaceClass,
     missing: RaceMissing,
 ) -> Race {
@@ -53,9 +53,9 @@ fn race(
     }
 }
 
-const STORE: (u32, Access, &str) = (3, Access::Store, "weak");
-const LOAD: (u32, Access, &str) = (9, Access::Load, "weak");
-const ATOMIC: (u32, Access, &str) = (5, Access::Atomic, "gpu");
+const STORE: (u32, FaultAccess, &str) = (3, FaultAccess::Store, "weak");
+const LOAD: (u32, FaultAccess, &str) = (9, FaultAccess::Load, "weak");
+const ATOMIC: (u32, FaultAccess, &str) = (5, FaultAccess::Atomic, "gpu");
 
 #[test]
 fn what_no_fence_cures_is_named_with_both_lines() {
@@ -77,7 +77,7 @@ fn what_no_fence_cures_is_named_with_both_lines() {
 #[test]
 fn each_kind() {
     use DiagnosisKind::{AtomicScope, MissingBarrier, MissingWarpBarrier, PlainBesideAtomic, Unordered};
-    let narrow = (6, Access::Atomic, "cta");
+    let narrow = (6, FaultAccess::Atomic, "cta");
     for (first, second, class, missing, kind) in [
         (STORE, LOAD, RaceClass::InterBlock, RaceMissing::Release, Unordered),
         (STORE, LOAD, RaceClass::IntraBlock, RaceMissing::Release, MissingBarrier),
@@ -104,7 +104,7 @@ fn pairs_are_told_once() {
     assert!(found.notes.is_empty());
     let many: Vec<Race> = (0..11)
         .map(|line| {
-            race((20 + line, Access::Store, "weak"), LOAD, RaceClass::InterBlock, RaceMissing::Acquire)
+            race((20 + line, FaultAccess::Store, "weak"), LOAD, RaceClass::InterBlock, RaceMissing::Acquire)
         })
         .collect();
     let found = diagnose(&[many]);
@@ -114,7 +114,7 @@ fn pairs_are_told_once() {
 /// A search for races is the same search; it says nothing of what delayed stores would show.
 #[test]
 fn a_missing_fence_is_found() {
-    let bug = Bug { space: Space::Global, kernel: "alpha", cures: vec![vec![4]], rate: 0.9 };
+    let bug = Bug { space: DelayedSpace::Global, kernel: "alpha", cures: vec![vec![4]], rate: 0.9 };
     let program = Program::new(1, Coins::Same, vec![bug]);
     let mut subject = subject();
     subject.whole.race = vec![Detector::Ptx];

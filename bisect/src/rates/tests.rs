@@ -1,6 +1,6 @@
 //! Numbers of trials against what they are meant to guarantee.
 
-use super::{ALPHA, Limits, Rate};
+use super::{ALPHA, Rate, SearchLimits};
 
 #[test]
 fn enough_trials_and_not_one_more() {
@@ -45,11 +45,11 @@ fn the_stated_error_holds_whatever_the_rate() {
 
 #[test]
 fn without_a_rate_the_limits_say_how_many() {
-    let limits = Limits { trials: 1000 };
+    let limits = SearchLimits { trials: 1000 };
     assert_eq!(limits.rare(), 0.002);
     let unseen = |trials: u64| (1.0 - limits.rare()).powf(trials as f64);
     assert!(unseen(limits.full()) <= ALPHA && unseen(limits.full() - 1) > ALPHA);
     assert_eq!(limits.cap(), 20_000);
-    assert!(Limits { trials: 1 }.full() <= 2);
+    assert!(SearchLimits { trials: 1 }.full() <= 2);
     assert_eq!(Rate::default().passes(0.01, 77), 77, "no failure was seen: nothing follows from it");
 }

@@ -2,19 +2,19 @@
 
 use super::subsets;
 use crate::model::{Coins, Own, Program, report};
-use crate::report::Report;
+use crate::report::SearchReport;
 
-fn program(seed: u64, own: Vec<Own>) -> Report {
+fn program(seed: u64, own: Vec<Own>) -> SearchReport {
     let mut program = Program::new(seed, Coins::Fresh, vec![]);
     program.own = own;
     report(&program)
 }
 
-fn redundant(report: &Report) -> Vec<u32> {
+fn redundant(report: &SearchReport) -> Vec<u32> {
     report.redundant.iter().map(|fence| fence.site.index).collect()
 }
 
-fn sets(report: &Report) -> Vec<Vec<u32>> {
+fn sets(report: &SearchReport) -> Vec<Vec<u32>> {
     report.minimal_sets.iter().map(|set| set.iter().map(|fence| fence.site.index).collect()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Fences at block scope.
 
-use bugaroo_protocol::{Model, Space};
+use bugaroo_protocol::{DelayedSpace, Model};
 
 use super::{ALPHA, Rate, can_tell_scope};
 use crate::model::{Bug, Coins, Own, Program, report, report_on, subject};
@@ -9,7 +9,7 @@ use crate::subject::Subject;
 
 /// A program whose four fences are needed; 80 and, where it is missing, 66 need GPU scope.
 fn program() -> Program {
-    let bug = Bug { space: Space::Global, kernel: "beta", cures: vec![vec![66]], rate: 0.8 };
+    let bug = Bug { space: DelayedSpace::Global, kernel: "beta", cures: vec![vec![66]], rate: 0.8 };
     let mut program = Program::new(3, Coins::Fresh, vec![bug]);
     let own = [(80, 0.01), (81, 0.5), (82, 0.5), (83, 0.5)];
     program.own = own.map(|(fence, rate)| Own { keep: vec![vec![fence]], rate }).to_vec();
@@ -77,7 +77,7 @@ fn advice_that_ptx_does_not_bear_out_is_not_given() {
 #[test]
 fn nothing_is_advised_of_a_program_that_fails_under_ptx_anyway() {
     let mut program = program();
-    program.bugs.push(Bug { space: Space::Global, kernel: "alpha", cures: vec![vec![12]], rate: 0.3 });
+    program.bugs.push(Bug { space: DelayedSpace::Global, kernel: "alpha", cures: vec![vec![12]], rate: 0.3 });
     program.load_side.push(12);
     let report = crate::model::report(&program);
     let told: Vec<_> = report.scope_advice.iter().map(|advice| (advice.site.index, advice.needed)).collect();

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 
 use super::lines::{blank_end, line_ends, with_comment};
 use super::place::{Slot, slot, with_labels};
-use super::refusal::{Refusal, short};
+use super::refusal::{SourceRefusal, short};
 use super::source::SourceFile;
 use super::tree::{Parsed, is_loop, named_children};
 use crate::patch::Edit;
@@ -16,10 +16,14 @@ use crate::patch::Edit;
 const BUILT_IN: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
 
 /// The edits that take a call out.
-pub(super) fn expression(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, Refusal> {
+pub(super) fn expression(
+    file: &SourceFile,
+    parsed: &Parsed,
+    node: Node<'_>,
+) -> Result<Vec<Edit>, SourceRefusal> {
     let refused = || {
         let line = file.lines.position(node.start_byte()).line;
-        Err(Refusal::InExpression { line, text: short(parsed.text_of(node)) })
+        Err(SourceRefusal::InExpression { line, text: short(parsed.text_of(node)) })
     };
     let Some(parent) = node.parent() else { return refused() };
     match parent.kind() {
@@ -64,7 +68,7 @@ fn is_first(node: Node<'_>) -> bool {
 }
 
 /// The edits that take a statement out.
-fn statement(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, Refusal> {
+fn statement(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, SourceRefusal> {
     let whole = with_labels(node);
     let bytes = node.start_byte()..parsed.end_of(node);
     if node.parent().is_some_and(|parent| parent.kind() == "labeled_statement") {
@@ -73,7 +77,7 @@ fn statement(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<E
     match slot(parsed, node) {
         None => {
             let line = file.lines.position(bytes.start).line;
-            Err(Refusal::NotUnderstood { line, text: short(&parsed.text[bytes]) })
+            Err(SourceRefusal::NotUnderstood { line, text: short(&parsed.text[bytes]) })
         }
         Some(Slot::Row) => in_row(file, parsed, whole),
         Some(Slot::Body { header, after }) => match header.kind() {
@@ -95,7 +99,7 @@ fn statement(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<E
 }
 
 /// A statement beside others.
-fn in_row(file: &SourceFile, parsed: &Parsed, whole: Node<'_>) -> Result<Vec<Edit>, Refusal> {
+fn in_row(file: &SourceFile, parsed: &Parsed, whole: Node<'_>) -> Result<Vec<Edit>, SourceRefusal> {
     let Some(block) = whole.parent() else { return Ok(Vec::new()) };
     let others = named_children(block).len() > 1;
     if block.kind() == "case_statement" {

@@ -6,9 +6,9 @@ use bugaroo_protocol::Position;
 use tree_sitter::Node;
 
 use super::delete;
-use super::refusal::{Refusal, short};
+use super::refusal::{SourceRefusal, short};
 use super::source::SourceFile;
-use super::spots::{MacroUse, Span};
+use super::spots::{FileSpan, MacroUse};
 use super::statement::units_at;
 use super::tree::{Parsed, Unit, children, function_name, named_children};
 use crate::patch::Edit;
@@ -26,7 +26,7 @@ pub enum FenceScope {
 
 /// What a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FenceKind {
+pub enum SourceCall {
     /// A fence.
     Fence(FenceScope),
     /// `__syncthreads()` and its like.
@@ -39,9 +39,9 @@ pub enum FenceKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FenceCall {
     /// What it is.
-    pub kind: FenceKind,
+    pub kind: SourceCall,
     /// Where it stands; in a macro's definition, there.
-    pub span: Span,
+    pub span: FileSpan,
     /// Its words.
     pub text: String,
     /// The function that it stands in.
@@ -52,9 +52,9 @@ pub struct FenceCall {
     /// here.
     pub wrapper: Option<String>,
     /// What takes it out.
-    pub delete: Result<Vec<Edit>, Refusal>,
+    pub delete: Result<Vec<Edit>, SourceRefusal>,
     /// Where its scope is said.
-    scope: Result<ScopeWords, Refusal>,
+    scope: Result<ScopeWords, SourceRefusal>,
 }
 
 /// The words that say a scope.
@@ -67,17 +67,17 @@ struct ScopeWords {
 
 impl FenceCall {
     /// The edits that give a fence another scope.
-    pub fn with_scope(&self, scope: FenceScope) -> Result<Vec<Edit>, Refusal> {
+    pub fn with_scope(&self, scope: FenceScope) -> Result<Vec<Edit>, SourceRefusal> {
         let words = self.scope.clone()?;
         Ok(vec![Edit::replace(words.bytes, words.become_[scope as usize])])
     }
 }
 
 /// The fences and barriers in the statements at a position.
-pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<FenceCall>, Refusal> {
+pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<FenceCall>, SourceRefusal> {
     let units = file.parsed.units();
     let mut calls = Vec::new();
-    let mut refused = Refusal::NotThere { what: "fence or barrier", line: at.line };
+    let mut refused = SourceRefusal::NotThere { what: "fence or barrier", line: at.line };
     for unit in units_at(file, &units, at) {
         of_unit(file, &file.parsed, unit, None, &mut calls, &mut refused);
         for defined in file.macros_in(&file.parsed, unit) {
@@ -143,7 +143,7 @@ fn as_use(file: &SourceFile, used: Node<'_>, call: FenceCall) -> FenceCall {
         function: function_name(&file.parsed, used),
         in_macro: None,
         delete: delete::expression(file, &file.parsed, used),
-        scope: Err(Refusal::NoScope {
+        scope: Err(SourceRefusal::NoScope {
             line,
             text: text.clone(),
             why: "it is said where that is defined".into(),
@@ -153,8 +153,8 @@ fn as_use(file: &SourceFile, used: Node<'_>, call: FenceCall) -> FenceCall {
     }
 }
 
-fn span(file: &SourceFile, node: Node<'_>) -> Span {
-    Span { from: file.lines.position(node.start_byte()), to: file.lines.position(node.end_byte()) }
+fn span(file: &SourceFile, node: Node<'_>) -> FileSpan {
+    FileSpan { from: file.lines.position(node.start_byte()), to: file.lines.position(node.end_byte()) }
 }
 
 /// The calls in the own code of a statement.
@@ -164,7 +164,7 @@ fn of_unit(
     unit: &Unit<'_>,
     in_macro: Option<&MacroUse>,
     calls: &mut Vec<FenceCall>,
-    refused: &mut Refusal,
+    refused: &mut SourceRefusal,
 ) {
     let mut found = Vec::new();
     parsed.visit(unit.node, &mut |node| {
@@ -206,26 +206,27 @@ fn of_unit(
     }
 }
 
-type Found = (FenceKind, Result<ScopeWords, Refusal>);
+type Found = (SourceCall, Result<ScopeWords, SourceRefusal>);
 
 /// What a call is, if it is one of a fence or a barrier.
 fn fence(parsed: &Parsed, node: Node<'_>, line: u32, text: &str) -> Option<Found> {
     let function = node.child_by_field_name("function")?;
     let full = parsed.text_of(function);
     let name = full.rsplit("::").next().unwrap_or(full).trim();
-    let no_scope = |why: &str| Err(Refusal::NoScope { line, text: text.to_owned(), why: why.to_owned() });
+    let no_scope =
+        |why: &str| Err(SourceRefusal::NoScope { line, text: text.to_owned(), why: why.to_owned() });
     let scope = match name {
         "__threadfence_block" => FenceScope::Block,
         "__threadfence" => FenceScope::Gpu,
         "__threadfence_system" => FenceScope::System,
-        "__syncwarp" => return Some((FenceKind::WarpBarrier, no_scope("a barrier has none"))),
+        "__syncwarp" => return Some((SourceCall::WarpBarrier, no_scope("a barrier has none"))),
         name if name.starts_with("__syncthreads") || name == "__barrier_sync" => {
-            return Some((FenceKind::BlockBarrier, no_scope("a barrier has none")));
+            return Some((SourceCall::BlockBarrier, no_scope("a barrier has none")));
         }
         "atomic_thread_fence" => {
             let arguments = named_children(node.child_by_field_name("arguments")?);
             let Some(scope) = arguments.get(1) else {
-                return Some((FenceKind::Fence(FenceScope::System), no_scope("it has no argument for one")));
+                return Some((SourceCall::Fence(FenceScope::System), no_scope("it has no argument for one")));
             };
             let words = parsed.text_of(*scope);
             let start = scope.end_byte() - words.rsplit("thread_scope_").next().map_or(0, str::len);
@@ -235,14 +236,14 @@ fn fence(parsed: &Parsed, node: Node<'_>, line: u32, text: &str) -> Option<Found
                 "system" => FenceScope::System,
                 _ => {
                     return Some((
-                        FenceKind::Fence(FenceScope::System),
+                        SourceCall::Fence(FenceScope::System),
                         no_scope("its argument is no constant"),
                     ));
                 }
             };
             let bytes = start..scope.end_byte();
             return Some((
-                FenceKind::Fence(kind),
+                SourceCall::Fence(kind),
                 Ok(ScopeWords { bytes, become_: ["block", "device", "system"] }),
             ));
         }
@@ -250,11 +251,11 @@ fn fence(parsed: &Parsed, node: Node<'_>, line: u32, text: &str) -> Option<Found
     };
     let bytes = function.end_byte() - name.len()..function.end_byte();
     let become_ = ["__threadfence_block", "__threadfence", "__threadfence_system"];
-    Some((FenceKind::Fence(scope), Ok(ScopeWords { bytes, become_ })))
+    Some((SourceCall::Fence(scope), Ok(ScopeWords { bytes, become_ })))
 }
 
 /// What a string of assembly is, if a fence or a barrier is in it; refused where other instructions are, too.
-fn assembly(parsed: &Parsed, node: Node<'_>, line: u32) -> Option<Result<Found, Refusal>> {
+fn assembly(parsed: &Parsed, node: Node<'_>, line: u32) -> Option<Result<Found, SourceRefusal>> {
     let code = node.child_by_field_name("assembly_code")?;
     let text = parsed.text_of(code);
     let inner = text.trim_matches('"');
@@ -269,15 +270,15 @@ fn assembly(parsed: &Parsed, node: Node<'_>, line: u32) -> Option<Result<Found, 
         |part: &&&str| ["membar.", "fence.", "bar.", "barrier."].iter().any(|start| part.starts_with(start));
     let found = *instructions.iter().find(ordering)?;
     if instructions.len() > 1 {
-        return Some(Err(Refusal::MixedAssembly { line, text: short(text) }));
+        return Some(Err(SourceRefusal::MixedAssembly { line, text: short(text) }));
     }
-    let no_scope = |why: &str| Err(Refusal::NoScope { line, text: short(text), why: why.to_owned() });
-    let kind = |kind: FenceKind, words: Result<ScopeWords, Refusal>| Some(Ok((kind, words)));
+    let no_scope = |why: &str| Err(SourceRefusal::NoScope { line, text: short(text), why: why.to_owned() });
+    let kind = |kind: SourceCall, words: Result<ScopeWords, SourceRefusal>| Some(Ok((kind, words)));
     if found.starts_with("bar.warp") {
-        return kind(FenceKind::WarpBarrier, no_scope("a barrier has none"));
+        return kind(SourceCall::WarpBarrier, no_scope("a barrier has none"));
     }
     if found.starts_with("bar") {
-        return kind(FenceKind::BlockBarrier, no_scope("a barrier has none"));
+        return kind(SourceCall::BlockBarrier, no_scope("a barrier has none"));
     }
     let start = code.start_byte() + text.find(found).unwrap_or(0);
     let membar = found.starts_with("membar.");
@@ -292,9 +293,9 @@ fn assembly(parsed: &Parsed, node: Node<'_>, line: u32) -> Option<Result<Found, 
     match scope {
         Some((_, scope)) => {
             let bytes = start + found.len() - word.len()..start + found.len();
-            kind(FenceKind::Fence(scope), Ok(ScopeWords { bytes, become_ }))
+            kind(SourceCall::Fence(scope), Ok(ScopeWords { bytes, become_ }))
         }
-        None => kind(FenceKind::Fence(FenceScope::System), no_scope("its scope is not one of those")),
+        None => kind(SourceCall::Fence(FenceScope::System), no_scope("its scope is not one of those")),
     }
 }
 

@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::definitions::{Macro, words};
 use super::place::{Slot, slot, with_labels};
 use super::source::SourceFile;
-use super::spots::{Collector, Form, MacroUse, Span, Spot, Told};
+use super::spots::{Collector, FileSpan, Form, LocTold, MacroUse, Spot};
 use super::tree::{Parsed, Unit, function_name, function_of};
 
 /// Uses of macros that hold uses of others are followed this far.
@@ -77,7 +77,7 @@ pub(super) fn spots(file: &SourceFile, units: &[Unit<'_>], unit: &Unit<'_>) -> V
             ahead.extend(further.map(|defined| (defined, nesting + 1)));
         }
         let (uses, statements) = file.uses(units, defined);
-        let elsewhere: Vec<Span> =
+        let elsewhere: Vec<FileSpan> =
             statements.iter().filter(|bytes| **bytes != here).map(|bytes| collector.span(bytes)).collect();
         let alone = units.iter().any(|unit| {
             statements.contains(&(unit.node.start_byte()..file.parsed.end_of(unit.node)))
@@ -88,7 +88,7 @@ pub(super) fn spots(file: &SourceFile, units: &[Unit<'_>], unit: &Unit<'_>) -> V
                 span: collector.span(&here),
                 elsewhere: elsewhere.clone(),
                 function: function_name(&file.parsed, unit.node),
-                told: Told::InMacro,
+                told: LocTold::InMacro,
                 in_macro: Some(MacroUse { name: defined.name.clone(), uses }),
                 ..spot
             });
@@ -105,7 +105,7 @@ pub(super) fn spots_for(file: &SourceFile, name: &str, uses: usize) -> Vec<Spot>
     // What its uses are the body of is not known here.
     within(file, defined, (&body, &body.units()), true)
         .into_iter()
-        .map(|spot| Spot { told: Told::InMacro, in_macro: in_macro.clone(), ..spot })
+        .map(|spot| Spot { told: LocTold::InMacro, in_macro: in_macro.clone(), ..spot })
         .collect()
 }
 

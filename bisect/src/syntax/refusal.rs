@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Why the source cannot be changed as wanted, as a sentence to its author.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Error)]
-pub enum Refusal {
+pub enum SourceRefusal {
     /// No statement stands there.
     #[error("no statement stands at line {line}")]
     NoStatement {

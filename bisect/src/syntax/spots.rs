@@ -15,14 +15,14 @@ use crate::patch::Edit;
 
 /// A stretch of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Span {
+pub struct FileSpan {
     /// Where it begins.
     pub from: Position,
     /// Where what follows begins.
     pub to: Position,
 }
 
-impl Span {
+impl FileSpan {
     /// True if it holds a position. One whose column is not known is held by every stretch that holds a part of its
     /// line.
     pub fn holds(&self, at: Position) -> bool {
@@ -61,7 +61,7 @@ pub enum Form {
 
 /// Whether positions of `.loc` tell a stretch from what stands around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Told {
+pub enum LocTold {
     /// Nothing else stands on its lines.
     ByPosition,
     /// Other statements stand on its first or last line, and have the same positions.
@@ -85,9 +85,9 @@ pub struct Spot {
     /// On which side of the stretch.
     pub side: Side,
     /// The stretch that it is beside. In a macro, the statement of the use that was asked for.
-    pub span: Span,
+    pub span: FileSpan,
     /// Stretches that are changed with it: the other uses of the macro.
-    pub elsewhere: Vec<Span>,
+    pub elsewhere: Vec<FileSpan>,
     /// What it is beside.
     pub form: Form,
     /// How far out it lies: 0 beside the statement itself, 1 beside what is next around it, and so on.
@@ -97,7 +97,7 @@ pub struct Spot {
     /// The line, as the file stands, that it is written behind or before.
     pub line: u32,
     /// Whether the stretch can be told from what stands around it.
-    pub told: Told,
+    pub told: LocTold,
     /// The macro in whose definition it is written.
     pub in_macro: Option<MacroUse>,
     /// How it is written.
@@ -185,12 +185,15 @@ impl Collector<'_> {
     }
 
     /// A stretch from its bytes.
-    pub fn span(&self, bytes: &Range<usize>) -> Span {
-        Span { from: self.lines.position(bytes.start), to: self.lines.position(self.next_code(bytes.end)) }
+    pub fn span(&self, bytes: &Range<usize>) -> FileSpan {
+        FileSpan {
+            from: self.lines.position(bytes.start),
+            to: self.lines.position(self.next_code(bytes.end)),
+        }
     }
 
     /// Whether other statements stand on the lines that a stretch begins and ends on.
-    pub fn told(&self, bytes: &Range<usize>) -> Told {
+    pub fn told(&self, bytes: &Range<usize>) -> LocTold {
         let line = |at: usize| self.lines.line(at);
         let (first, last) = (line(bytes.start), line(bytes.end.saturating_sub(1).max(bytes.start)));
         let others = self.units.iter().flat_map(|unit| &unit.own).any(|own| {
@@ -198,7 +201,7 @@ impl Collector<'_> {
             let touches = |at: usize| line(own.start) <= at && at <= line(own.end.saturating_sub(1));
             outside && (touches(first) || touches(last))
         });
-        if others { Told::SharesLine } else { Told::ByPosition }
+        if others { LocTold::SharesLine } else { LocTold::ByPosition }
     }
 
     fn push(

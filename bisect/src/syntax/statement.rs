@@ -7,22 +7,22 @@ use tree_sitter::Node;
 
 use super::access::{self, Synchronising, synchronising};
 use super::macros;
-use super::refusal::{Refusal, short};
+use super::refusal::{SourceRefusal, short};
 use super::source::SourceFile;
-use super::spots::{Collector, Span, Spot, Told, node_is_broken};
+use super::spots::{Collector, FileSpan, LocTold, Spot, node_is_broken};
 use super::tree::{Parsed, Unit, function_name};
 
 /// A statement, and where a line can be written for the accesses in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct SourceStatement {
     /// Where it stands, with what is in its blocks.
-    pub span: Span,
+    pub span: FileSpan,
     /// Its own words on one line, without those of its blocks.
     pub text: String,
     /// The function that it stands in.
     pub function: Option<String>,
     /// Whether positions tell it from others.
-    pub told: Told,
+    pub told: LocTold,
     /// What it does to other threads, by its words.
     pub synchronising: Synchronising,
     /// Beside it, in it and around it; what is next to it first.
@@ -32,11 +32,11 @@ pub struct Statement {
 }
 
 /// The statements at a position.
-pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<Statement>, Refusal> {
+pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<SourceStatement>, SourceRefusal> {
     let units = file.parsed.units();
     let found = units_at(file, &units, at);
     if found.is_empty() {
-        return Err(Refusal::NoStatement { line: at.line });
+        return Err(SourceRefusal::NoStatement { line: at.line });
     }
     let collector = Collector { parsed: &file.parsed, lines: &file.lines, units: &units };
     let mut statements = Vec::new();
@@ -44,8 +44,10 @@ pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<Statement>, Refu
     for unit in found {
         let text = own_text(file, unit);
         if node_is_broken(unit.node) {
-            refused =
-                Some(Refusal::NotUnderstood { line: file.lines.position(unit.node.start_byte()).line, text });
+            refused = Some(SourceRefusal::NotUnderstood {
+                line: file.lines.position(unit.node.start_byte()).line,
+                text,
+            });
             continue;
         }
         let mut synchronising = synchronising(file, &file.parsed, unit);
@@ -71,10 +73,10 @@ fn statement(
     unit: &Unit<'_>,
     text: String,
     synchronising: Synchronising,
-) -> Statement {
+) -> SourceStatement {
     let parsed = collector.parsed;
     let bytes = unit.node.start_byte()..parsed.end_of(unit.node);
-    Statement {
+    SourceStatement {
         span: collector.span(&bytes),
         text,
         function: function_name(parsed, unit.node),

@@ -4,7 +4,7 @@ use bugaroo_protocol::Position;
 use tree_sitter::Node;
 
 use super::names::declared_name;
-use super::refusal::{Refusal, short};
+use super::refusal::{SourceRefusal, short};
 use super::source::SourceFile;
 use super::spots::MacroUse;
 use super::statement::units_at;
@@ -25,10 +25,10 @@ pub struct Widening {
 }
 
 /// The atomics of a narrow scope in the statements at a position.
-pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<Widening>, Refusal> {
+pub(super) fn at(file: &SourceFile, at: Position) -> Result<Vec<Widening>, SourceRefusal> {
     let units = file.parsed.units();
     let mut found = Vec::new();
-    let mut refused = Refusal::NotThere { what: "atomic of a narrow scope", line: at.line };
+    let mut refused = SourceRefusal::NotThere { what: "atomic of a narrow scope", line: at.line };
     for unit in units_at(file, &units, at) {
         of_unit(file, &file.parsed, unit, None, &mut found, &mut refused);
         for defined in file.macros_in(&file.parsed, unit) {
@@ -49,7 +49,7 @@ fn of_unit(
     unit: &Unit<'_>,
     in_macro: Option<&MacroUse>,
     found: &mut Vec<Widening>,
-    refused: &mut Refusal,
+    refused: &mut SourceRefusal,
 ) {
     parsed.visit(unit.node, &mut |node| {
         if !unit.own.iter().any(|own| own.contains(&node.start_byte())) {
@@ -76,7 +76,7 @@ fn of_unit(
 }
 
 /// A call of an atomic; no edits if it is none, or wide enough.
-fn call(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, Refusal> {
+fn call(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, SourceRefusal> {
     let Some(function) = node.child_by_field_name("function") else { return Ok(Vec::new()) };
     let name = parsed.text_of(function);
     if let Some(wide) = name.strip_suffix("_block")
@@ -104,7 +104,7 @@ fn call(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>,
 }
 
 /// Where the scope of an object is said that is declared in this file.
-fn declaration(file: &SourceFile, parsed: &Parsed, object: Node<'_>) -> Result<Vec<Edit>, Refusal> {
+fn declaration(file: &SourceFile, parsed: &Parsed, object: Node<'_>) -> Result<Vec<Edit>, SourceRefusal> {
     let mut named = object;
     while let Some(inner) =
         named.child_by_field_name("argument").filter(|_| named.kind() != "field_expression")
@@ -136,7 +136,7 @@ fn declaration(file: &SourceFile, parsed: &Parsed, object: Node<'_>) -> Result<V
         [edits] => Ok(edits.clone()),
         [] => Ok(Vec::new()),
         many if many.iter().all(Vec::is_empty) => Ok(Vec::new()),
-        _ => Err(Refusal::NoScope {
+        _ => Err(SourceRefusal::NoScope {
             line: file.lines.position(object.start_byte()).line,
             text: short(parsed.text_of(object)),
             why: format!("{} declarations are called `{name}`", narrow.len()),
@@ -183,7 +183,7 @@ fn narrow_words(parsed: &Parsed, node: Node<'_>) -> Vec<Edit> {
 }
 
 /// An access in a string of assembly; no edits if none is narrow.
-fn assembly(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, Refusal> {
+fn assembly(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Edit>, SourceRefusal> {
     let Some(code) = node.child_by_field_name("assembly_code") else { return Ok(Vec::new()) };
     let text = parsed.text_of(code);
     let access = ["ld.", "st.", "atom.", "red."].iter().any(|start| text.contains(start));
@@ -199,7 +199,7 @@ fn assembly(file: &SourceFile, parsed: &Parsed, node: Node<'_>) -> Result<Vec<Ed
         }
         _ => {
             let line = file.lines.position(node.start_byte()).line;
-            Err(Refusal::MixedAssembly { line, text: short(text) })
+            Err(SourceRefusal::MixedAssembly { line, text: short(text) })
         }
     }
 }

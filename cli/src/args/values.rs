@@ -25,7 +25,7 @@ pub enum Space {
     Global,
 }
 
-impl From<Space> for bugaroo_protocol::Space {
+impl From<Space> for bugaroo_protocol::DelayedSpace {
     fn from(space: Space) -> Self {
         match space {
             Space::Both => Self::Both,

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use bugaroo_bisect::report::{CompiledIn, OwnFence};
 use bugaroo_bisect::{
-    Diagnosis, FenceNeed, Missing, Needed, NeededScope, Redundant, Report, ScopeAdvice, SourceText,
+    FaultDiagnosis, FenceNeed, MissingAfter, Needed, NeededScope, Redundant, ScopeAdvice, SearchReport,
+    SourceText,
 };
 use bugaroo_harness::Target;
 use bugaroo_harness::names::demangled;
@@ -14,7 +15,7 @@ use bugaroo_protocol::{Model, SourceLine};
 use crate::run;
 
 /// All of a report.
-pub fn describe(report: &Report, target: &Target, model: Model, races: bool) -> String {
+pub fn describe(report: &SearchReport, target: &Target, model: Model, races: bool) -> String {
     let mut text = String::new();
     for diagnosis in &report.diagnosis {
         text += &what_is_no_fence(diagnosis, target);
@@ -65,7 +66,7 @@ pub fn describe(report: &Report, target: &Target, model: Model, races: bool) -> 
 }
 
 /// The patch, each of its changes with what it rests on.
-fn patch(report: &Report) -> String {
+fn patch(report: &SearchReport) -> String {
     let mut text = String::new();
     if !report.patch.is_empty() {
         text += "the changes of the source, verified together (patch -p1 applies them here):\n\n";
@@ -83,8 +84,8 @@ fn patch(report: &Report) -> String {
 }
 
 /// What the trials of the whole answer say.
-fn verified(report: &Report) -> String {
-    let Report { verified, forgetful, untold, .. } = report;
+fn verified(report: &SearchReport) -> String {
+    let SearchReport { verified, forgetful, untold, .. } = report;
     let by_model: Vec<String> =
         verified.by_model.iter().map(|by| format!("{} under {}", by.trials, run::model(by.model))).collect();
     let trials = match by_model.as_slice() {
@@ -117,7 +118,7 @@ fn compiled_in(ran: &CompiledIn) -> String {
 }
 
 /// Two accesses whose order nothing settles.
-fn what_is_no_fence(diagnosis: &Diagnosis, target: &Target) -> String {
+fn what_is_no_fence(diagnosis: &FaultDiagnosis, target: &Target) -> String {
     let place = &diagnosis.first;
     let words = match (&diagnosis.second.source, diagnosis.second.ptx_line) {
         (Some(source), _) => format!("the other access: {}:{}", source.file, source.line),
@@ -130,9 +131,9 @@ fn what_is_no_fence(diagnosis: &Diagnosis, target: &Target) -> String {
 }
 
 /// A missing fence or barrier.
-fn missing_fence(missing: &Missing, need: Option<&FenceNeed>, target: &Target, races: bool) -> String {
+fn missing_fence(missing: &MissingAfter, need: Option<&FenceNeed>, target: &Target, races: bool) -> String {
     let kernel = missing.kernel.as_deref().map_or_else(|| "several kernels".to_owned(), demangled);
-    let Missing { call, place, .. } = missing;
+    let MissingAfter { call, place, .. } = missing;
     let barrier = call.starts_with("__sync");
     let loads = need.is_some_and(|need| need.needed == Needed::Ptx);
     let (why, label) = match (barrier, loads) {
@@ -255,7 +256,7 @@ fn scope(advice: &ScopeAdvice, target: &Target) -> String {
 }
 
 /// What redundant fences are together.
-fn together(report: &Report) -> String {
+fn together(report: &SearchReport) -> String {
     let mut text = String::new();
     match report.redundant_together {
         None => {}

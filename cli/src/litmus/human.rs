@@ -3,14 +3,14 @@
 use std::fmt::Write;
 use std::io::IsTerminal;
 
-use bugaroo_litmus::{Report, Target, TestReport, Totals};
+use bugaroo_litmus::{ConditionTarget, LitmusReport, TestReport, Totals};
 use clap::ValueEnum;
 
 use crate::args::{LitmusArgs, LitmusModel};
 use crate::output::{shell_word, table, thousands};
 
 /// The whole report.
-pub fn human(report: &Report, args: &LitmusArgs) -> String {
+pub fn human(report: &LitmusReport, args: &LitmusArgs) -> String {
     let red = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut text = String::new();
     if !report.tests.is_empty() {
@@ -25,7 +25,7 @@ pub fn human(report: &Report, args: &LitmusArgs) -> String {
     text + &summary(report)
 }
 
-fn tests(report: &Report, red: bool) -> String {
+fn tests(report: &LitmusReport, red: bool) -> String {
     let header = ["test", "verdict", "outcomes", "weak", "target"];
     let text = table(&header, &[2, 3], report.tests.iter().map(row));
     // Lines are painted as a whole, or columns would not line up.
@@ -63,7 +63,7 @@ fn row(test: &TestReport) -> Vec<String> {
     ]
 }
 
-fn shapes(report: &Report) -> String {
+fn shapes(report: &LitmusReport) -> String {
     let header = ["shape", "tests", "with forbidden", "weak targets shown", "median first trial"];
     let row = |name: &str, totals: &Totals| {
         let shown = format!("{}/{}", totals.weak_targets_shown, totals.weak_targets);
@@ -120,7 +120,7 @@ fn command(test: &TestReport, args: &LitmusArgs, trials: u64) -> String {
     )
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &LitmusReport) -> String {
     let totals = &report.totals;
     let mut text = format!(
         "{} tests, {} trials, {} trials/s: ",
@@ -143,7 +143,8 @@ fn summary(report: &Report) -> String {
     if totals.weak_targets > 0 {
         let _ = write!(text, ", {} of {} weak targets shown", totals.weak_targets_shown, totals.weak_targets);
     }
-    let forbidden = report.tests.iter().filter(|test| test.target == Some(Target::Forbidden)).count();
+    let forbidden =
+        report.tests.iter().filter(|test| test.target == Some(ConditionTarget::Forbidden)).count();
     if forbidden > 0 {
         let _ = write!(text, ", {forbidden} targets are forbidden");
     }

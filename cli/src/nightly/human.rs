@@ -5,7 +5,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bugaroo_nightly::history::{Store, StoreError};
-use bugaroo_nightly::night::{Cell, Change, Finding, Kernel, Night, Program, Status, Verdict};
+use bugaroo_nightly::night::{
+    Cell, Change, Night, NightFinding, NightKernel, NightProgram, NightVerdict, Status,
+};
 use bugaroo_nightly::plan::Plan;
 
 use crate::output::{indent, table, thousands};
@@ -59,7 +61,7 @@ pub fn summary(night: &Night) -> String {
 
 /// Whether something was found that is not expected.
 pub fn has_findings(night: &Night) -> bool {
-    let open = |program: &Program| {
+    let open = |program: &NightProgram| {
         program.error.as_ref().is_some_and(|error| error.expected.is_none())
             || program.findings.iter().any(|finding| finding.expected.is_none())
             || program.cells.iter().any(|cell| cell.status == Status::Fail)
@@ -68,8 +70,9 @@ pub fn has_findings(night: &Night) -> bool {
     night.programs.iter().any(open)
 }
 
-fn findings(text: &mut String, program: &Program) {
-    let open: Vec<&Finding> = program.findings.iter().filter(|finding| finding.expected.is_none()).collect();
+fn findings(text: &mut String, program: &NightProgram) {
+    let open: Vec<&NightFinding> =
+        program.findings.iter().filter(|finding| finding.expected.is_none()).collect();
     for finding in open.iter().take(SHOWN) {
         let new = if finding.new { "new: " } else { "" };
         let share = &finding.trials;
@@ -134,7 +137,7 @@ fn cells(night: &Night) -> String {
     table(&header, &[2, 3, 4], rows)
 }
 
-fn verdict_of(kernel: &Kernel) -> String {
+fn verdict_of(kernel: &NightKernel) -> String {
     match kernel.status {
         Status::Pass => kernel.verdict.clone(),
         Status::Fail => format!("FAIL: {}", kernel.verdict),
@@ -174,12 +177,12 @@ fn verdict(night: &Night) -> String {
         _ => format!(", {} launches looked at for their barriers", thousands(launches)),
     };
     let what = match night.verdict {
-        Verdict::Green => "green",
+        NightVerdict::Green => "green",
         // What the others have found is not there yet.
-        Verdict::Red if !night.missing_shards.is_empty() && !has_findings(night) => {
+        NightVerdict::Red if !night.missing_shards.is_empty() && !has_findings(night) => {
             "not whole, and nothing found so far"
         }
-        Verdict::Red => "RED",
+        NightVerdict::Red => "RED",
     };
     let all = night.programs.len();
     format!("{what}: {} trials of {tested} of {all} programs{verified}", thousands(trials))

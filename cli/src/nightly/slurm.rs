@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use bugaroo_harness::{Interrupt, runtime};
 use bugaroo_nightly::begin::named;
-use bugaroo_nightly::executors::slurm::{self, Collected, POLL, Progress, Request, Tell};
+use bugaroo_nightly::executors::slurm::{self, POLL, SlurmCollected, SlurmProgress, SlurmRequest, Tell};
 use bugaroo_nightly::history::Store;
 use bugaroo_nightly::merge;
-use bugaroo_nightly::night::Verdict;
+use bugaroo_nightly::night::NightVerdict;
 use bugaroo_nightly::plan::Plan;
 
 use super::shared::{merge_error, report, show, wanted};
@@ -23,7 +23,7 @@ impl Tell for Lines {
         note(line);
     }
 
-    fn progress(&self, now: &Progress) {
+    fn progress(&self, now: &SlurmProgress) {
         let of = now.planned.map_or(String::new(), |planned| format!(" of {}", thousands(planned)));
         let reason = if now.reason.is_empty() { String::new() } else { format!(" ({})", now.reason) };
         note(format_args!(
@@ -42,7 +42,7 @@ impl Tell for Lines {
 pub fn slurm(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let (label, seed) = named(plan, &wanted(args));
     let bugaroo = std::env::current_exe()?;
-    let request = Request { bugaroo, label, seed, again: args.again, poll: POLL };
+    let request = SlurmRequest { bugaroo, label, seed, again: args.again, poll: POLL };
     let night = runtime::block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let collected = match slurm::run(plan, &request, interrupt, &Lines).await {
@@ -53,7 +53,7 @@ pub fn slurm(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
             }
             Err(error) => return Err(UsageError(error.to_string()).into()),
         };
-        let Collected { done, missing, .. } = collected;
+        let SlurmCollected { done, missing, .. } = collected;
         for (shard, why) in &missing {
             note(format_args!("shard {shard} is missing: {why}"));
         }
@@ -72,7 +72,7 @@ pub fn slurm(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let Some(night) = night else { return Ok(Exit::Interrupted) };
     show(&night, args.format)?;
     Ok(match night.verdict {
-        Verdict::Green => Exit::Clean,
-        Verdict::Red => Exit::Findings(args.error_exitcode),
+        NightVerdict::Green => Exit::Clean,
+        NightVerdict::Red => Exit::Findings(args.error_exitcode),
     })
 }

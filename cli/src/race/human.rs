@@ -7,7 +7,7 @@ use std::fmt::Write;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use bugaroo_bisect::SourceText;
 use bugaroo_harness::outcome::Exit as Ended;
-use bugaroo_harness::race::{Looked, Place};
+use bugaroo_harness::race::{Looked, RacePlace};
 use bugaroo_harness::{FoundRace, RaceSummary, Target};
 use bugaroo_protocol::{Detector, Race, RaceClass, RaceParty, SourceLine};
 
@@ -64,7 +64,7 @@ pub fn of_trial(races: &RaceSummary, target: &Target) -> String {
 /// Races of the same two places, whoever came first and whoever found them; the most telling group first. Within one, those of threads
 /// that are further apart come first: what cures them cures the others too.
 fn groups<'a>(races: impl Iterator<Item = &'a FoundRace>) -> Vec<Vec<&'a FoundRace>> {
-    let mut at: BTreeMap<([Place; 2], bool), usize> = BTreeMap::new();
+    let mut at: BTreeMap<([RacePlace; 2], bool), usize> = BTreeMap::new();
     let mut groups: Vec<Vec<&FoundRace>> = Vec::new();
     for found in races {
         let group = *at.entry((found.pair(), found.race.shared)).or_insert_with(|| {

@@ -7,8 +7,8 @@ use bugaroo_harness::race::{Looked, RaceWarning};
 use bugaroo_harness::suppressions::RuleText;
 use bugaroo_harness::{Finding, ForkServerUse, FoundRace};
 use bugaroo_protocol::{
-    Access, Detector, Forgotten, HostFrame, Known, NearAllocation, RaceClass, RaceKind, RaceMissing,
-    RaceParty, SiteId, SourceLine,
+    Detector, FaultAccess, Forgotten, HostFrame, KnownThread, NearAllocation, RaceClass, RaceKind,
+    RaceMissing, RaceParty, SiteId, SourceLine,
 };
 use serde::Serialize;
 
@@ -98,7 +98,7 @@ struct Race<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Does {
-    Kept(Access),
+    Kept(FaultAccess),
     Forgotten(Forgotten),
 }
 
@@ -143,9 +143,9 @@ impl<'a> Party<'a> {
             ptx_line: at.and_then(|at| at.ptx_line),
             source: words::source(party),
             near_line: party.near_line,
-            thread: at.filter(|_| party.known == Known::Thread).map(|at| at.thread),
-            warp: if let Known::Warp(warp) = party.known { Some(warp) } else { None },
-            block: at.filter(|_| party.known != Known::Nobody).map(|at| at.block),
+            thread: at.filter(|_| party.known == KnownThread::Thread).map(|at| at.thread),
+            warp: if let KnownThread::Warp(warp) = party.known { Some(warp) } else { None },
+            block: at.filter(|_| party.known != KnownThread::Nobody).map(|at| at.block),
             kept: party.forgotten.is_none(),
             access: party.forgotten.map_or(Does::Kept(party.access), Does::Forgotten),
             bytes: party.forgotten.is_none().then_some(party.bytes),

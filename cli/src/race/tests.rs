@@ -1,11 +1,11 @@
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, Forgotten, Known, Race, RaceClass, RaceKind, RaceMissing, RaceParty,
-    SourceLine,
+    BlockedThread, Detector, FaultAccess, Forgotten, KnownThread, Race, RaceClass, RaceKind, RaceMissing,
+    RaceParty, SourceLine,
 };
 
 use bugaroo_harness::words::race as words;
 
-fn party(access: Access, instruction: &str) -> RaceParty {
+fn party(access: FaultAccess, instruction: &str) -> RaceParty {
     RaceParty {
         kernel: "sum".into(),
         at: Some(BlockedThread {
@@ -17,13 +17,13 @@ fn party(access: Access, instruction: &str) -> RaceParty {
             source: Some(SourceLine { file: "sum.cu".into(), line: 3 }),
             instruction: instruction.into(),
         }),
-        known: Known::Thread,
+        known: KnownThread::Thread,
         forgotten: None,
         near_line: false,
         site: None,
         access,
         bytes: 8,
-        scope: if access == Access::Store { "weak" } else { "cta" }.into(),
+        scope: if access == FaultAccess::Store { "weak" } else { "cta" }.into(),
         asynchronous: false,
         called_at: Vec::new(),
     }
@@ -48,8 +48,8 @@ fn race(first: RaceParty, second: RaceParty) -> Race {
 
 #[test]
 fn an_mbarrier_is_told_as_one() {
-    let made = party(Access::Store, "mbarrier.init.shared.b64 [%r1], 32;");
-    let used = party(Access::Atomic, "@%p1 mbarrier.arrive.shared.b64 %rd1, [%r1];");
+    let made = party(FaultAccess::Store, "mbarrier.init.shared.b64 [%r1], 32;");
+    let used = party(FaultAccess::Atomic, "@%p1 mbarrier.arrive.shared.b64 %rd1, [%r1];");
     assert_eq!(words::does(&made), "block (1,0,0) thread (2,0,0) initialises an mbarrier");
     assert_eq!(words::does(&used), "block (1,0,0) thread (2,0,0) arrives at an mbarrier");
     let race = race(made, used);
@@ -61,14 +61,14 @@ fn an_mbarrier_is_told_as_one() {
 
 #[test]
 fn a_plain_access_beside_an_atomic_is_told() {
-    let plain = party(Access::Store, "st.shared.u64 [%r1], %rd1;");
-    let race = race(plain, party(Access::Atomic, "atom.shared.add.u64 %rd1, [%r1], 1;"));
+    let plain = party(FaultAccess::Store, "st.shared.u64 [%r1], %rd1;");
+    let race = race(plain, party(FaultAccess::Atomic, "atom.shared.add.u64 %rd1, [%r1], 1;"));
     assert!(words::plain_beside_strong(&race).is_some());
 }
 
 #[test]
 fn a_line_that_the_compiler_left_out_is_told_as_near() {
-    let merged = RaceParty { near_line: true, ..party(Access::Store, "st.shared.u64 [%r1], %rd1;") };
+    let merged = RaceParty { near_line: true, ..party(FaultAccess::Store, "st.shared.u64 [%r1], %rd1;") };
     let told =
         "block (1,0,0) thread (2,0,0) stores 8 bytes, weak (near here: the compiler merged or moved it)";
     assert_eq!(words::does(&merged), told);
@@ -77,29 +77,29 @@ fn a_line_that_the_compiler_left_out_is_told_as_near() {
 /// What a detector has not kept is told as far as it is known, and as no access of its own.
 #[test]
 fn what_is_forgotten_is_told_as_such() {
-    let mut first = RaceParty { scope: String::new(), ..party(Access::Store, "") };
+    let mut first = RaceParty { scope: String::new(), ..party(FaultAccess::Store, "") };
     for (forgotten, known, told) in [
-        (Forgotten::Load, Known::Nobody, "an earlier load by another thread, not kept by the detector"),
+        (Forgotten::Load, KnownThread::Nobody, "an earlier load by another thread, not kept by the detector"),
         (
             Forgotten::Write,
-            Known::Block,
+            KnownThread::Block,
             "an earlier write by a thread of block (1,0,0), not kept by the detector",
         ),
         (
             Forgotten::Atomic,
-            Known::Warp(3),
+            KnownThread::Warp(3),
             "an earlier atomic by block (1,0,0) warp 3, not kept by the detector",
         ),
         (
             Forgotten::Access,
-            Known::Thread,
+            KnownThread::Thread,
             "an earlier access by block (1,0,0) thread (2,0,0), not kept by the detector",
         ),
     ] {
         (first.forgotten, first.known) = (Some(forgotten), known);
         assert_eq!(words::does(&first), told);
     }
-    let later = party(Access::Atomic, "atom.shared.add.u64 %rd1, [%r1], 1;");
+    let later = party(FaultAccess::Atomic, "atom.shared.add.u64 %rd1, [%r1], 1;");
     let race = Race { latest: Some(later.clone()), ..race(first, later) };
     let title = "data race in shared memory: an access, then an atomic, by threads of one block";
     assert_eq!(words::title(&race), title);

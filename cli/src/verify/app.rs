@@ -5,7 +5,7 @@ mod json;
 mod shown;
 
 use bugaroo_barriers::emulate::DEFAULT_MAX_STEPS;
-use bugaroo_harness::launches::{Recording, Wanted, record, verify as verify_launches};
+use bugaroo_harness::launches::{Recording, VerifyWanted, record, verify as verify_launches};
 use bugaroo_harness::{Error, Interrupt, Outcome, Settings, Target, runtime};
 
 use super::kernels;
@@ -85,12 +85,12 @@ fn refuse(args: &VerifyArgs) -> Result<(), UsageError> {
 }
 
 /// What of the program's launches is to be verified.
-fn wanted(args: &VerifyArgs, recording: &Recording) -> Result<Wanted, UsageError> {
+fn wanted(args: &VerifyArgs, recording: &Recording) -> Result<VerifyWanted, UsageError> {
     let launched = recording.launches.kernels();
     let named = args.kernel.as_ref().filter(|_| !launched.is_empty());
     let named = named.map(|given| kernels::named(&launched, given)).transpose();
     let named = named.map_err(|error| UsageError(format!("of what the program launches: {error}")))?;
-    Ok(Wanted {
+    Ok(VerifyWanted {
         kernels: named.map(|names| names.into_iter().map(str::to_owned).collect()),
         most: args.launches.unwrap_or(LAUNCHES) as usize,
         warp_synchronous: args.warp_synchronous,

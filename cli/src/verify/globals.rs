@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use bugaroo_barriers::emulate::Text;
+use bugaroo_barriers::emulate::KernelText;
 use bugaroo_harness::names::demangled;
 
 use crate::exit::UsageError;
 use crate::input;
 
 /// Gives a text what the options say.
-pub fn give(text: &mut Text, options: &[String]) -> Result<(), UsageError> {
+pub fn give(text: &mut KernelText, options: &[String]) -> Result<(), UsageError> {
     for option in options {
         let error = |message: String| UsageError(format!("--global {option}: {message}"));
         let Some((name, path)) = option.split_once('=') else {
@@ -23,7 +23,7 @@ pub fn give(text: &mut Text, options: &[String]) -> Result<(), UsageError> {
 }
 
 /// The variable of this name, mangled or in C++.
-fn variable(text: &Text, given: &str) -> Result<String, String> {
+fn variable(text: &KernelText, given: &str) -> Result<String, String> {
     let all: Vec<(&str, String)> = text.variables().map(|name| (name, demangled(name))).collect();
     let fits: Vec<&str> = match all.iter().find(|(name, _)| *name == given) {
         Some((name, _)) => vec![name],

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bugaroo_barriers::findings::{At, Deadlocked, Findings, Recycled, Waits};
+use bugaroo_barriers::findings::{CommandPlace, Deadlocked, KernelFindings, Recycled, Waits};
 use bugaroo_barriers::verdict::RecyclingRule;
 use bugaroo_harness::names::demangled;
 
@@ -27,7 +27,7 @@ struct Page<'a> {
 }
 
 /// All that is known of a kernel. `file` is the PTX file, beside which sources are looked for, too.
-pub fn describe(findings: &Findings, file: &Path) -> String {
+pub fn describe(findings: &KernelFindings, file: &Path) -> String {
     let mut page = Page { text: String::new(), file };
     let threads = match findings.block {
         Some([x, 1, 1]) => format!(" ({x} threads)"),
@@ -132,7 +132,7 @@ pub fn describe(findings: &Findings, file: &Path) -> String {
     page.text
 }
 
-fn verdict(findings: &Findings) -> &str {
+fn verdict(findings: &KernelFindings) -> &str {
     match findings.verdict {
         "verified" if findings.vacuous => {
             "verified, but there was nothing to prove: it came to no barrier and to no access of shared memory"
@@ -174,7 +174,7 @@ impl Page<'_> {
     }
 
     /// A place: who, where, and the line of the source.
-    fn place(&mut self, depth: usize, how: &str, at: &At) {
+    fn place(&mut self, depth: usize, how: &str, at: &CommandPlace) {
         let words = format!("{how}{}: {}", who(at), place(at));
         self.line(depth, words.trim_start());
         let innermost = at.file.as_deref().zip(at.line);

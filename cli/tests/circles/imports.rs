@@ -15,7 +15,14 @@ use super::tokens::{Token, tokens};
 
 /// A module that has a file of its own: the names on the way to it from the crate's root, which has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Module(Vec<String>);
+pub struct Module(pub Vec<String>);
+
+impl Module {
+    /// One of its children.
+    pub fn child(&self, name: &str) -> Self {
+        Self([&self.0[..], &[name.to_owned()]].concat())
+    }
+}
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,13 +53,18 @@ impl Crate {
         Crate(modules)
     }
 
+    /// The tokens of each file.
+    pub fn files(&self) -> &BTreeMap<Module, Vec<Token>> {
+        &self.0
+    }
+
     /// What each file imports, itself left out.
     pub fn imports(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         self.0.iter().map(|(module, tokens)| (module.clone(), self.of_file(module, tokens))).collect()
     }
 
     fn of_file(&self, module: &Module, tokens: &[Token]) -> BTreeSet<Module> {
-        let mut reader = Reader { tokens, index: 0 };
+        let mut reader = Reader::new(tokens);
         let (mut paths, mut inner, mut depth) = (Vec::new(), Vec::new(), 0_usize);
         // Names that a `use` brought in, with the whole path.
         let mut known = BTreeMap::new();
@@ -169,22 +181,30 @@ fn without_tests(tokens: &[Token], mut child: impl FnMut(String) -> bool) -> Vec
 }
 
 /// Goes through a file's tokens.
-struct Reader<'a> {
+pub struct Reader<'a> {
     tokens: &'a [Token],
     index: usize,
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Option<&'a Token> {
+    /// From the first one on.
+    pub fn new(tokens: &'a [Token]) -> Self {
+        Self { tokens, index: 0 }
+    }
+
+    /// The next one, which is passed.
+    pub fn next(&mut self) -> Option<&'a Token> {
         self.index += 1;
         self.tokens.get(self.index - 1)
     }
 
-    fn peek(&self) -> Option<&'a Token> {
+    /// The next one.
+    pub fn peek(&self) -> Option<&'a Token> {
         self.tokens.get(self.index)
     }
 
-    fn word(&mut self) -> Option<String> {
+    /// The next one, if it is a word, which is passed then.
+    pub fn word(&mut self) -> Option<String> {
         let Some(Token::Word(word)) = self.peek() else { return None };
         self.index += 1;
         Some(word.clone())
@@ -218,7 +238,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What a `use` imports: each path, with the name that it has here.
-    fn tree(&mut self, before: &[String]) -> Vec<(Vec<String>, String)> {
+    pub fn tree(&mut self, before: &[String]) -> Vec<(Vec<String>, String)> {
         if self.peek() == Some(&Token::Separator) {
             self.skip_path();
             return Vec::new();

@@ -4,8 +4,11 @@
 //! are free of circles stay so. For the others [`IN_CIRCLES`] says how many files stand in one, and that number may only fall.
 //!
 //! What counts is said in [`imports`]; tests, which may import anything, do not.
+//!
+//! No two crates have a public type of one name either ([`names`]): a word is one thing.
 
 mod imports;
+mod names;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,6 +113,46 @@ fn no_circle_of_files_comes_in() {
     let unknown: Vec<_> =
         IN_CIRCLES.iter().filter(|(name, _)| !members().contains(&(*name).to_owned())).collect();
     assert!(unknown.is_empty(), "no crates of the workspace: {unknown:?}");
+}
+
+#[test]
+fn a_public_type_of_one_name_is_in_one_crate() {
+    let mut crates: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for member in members() {
+        for name in names::public_types(&read(&member)) {
+            crates.entry(name).or_default().push(member.clone());
+        }
+    }
+    assert!(crates.len() > 500, "types are found at all: {}", crates.len());
+    crates.retain(|_, members| members.len() > 1);
+    let lines: Vec<_> =
+        crates.iter().map(|(name, members)| format!("{name}: {}", members.join(", "))).collect();
+    assert!(lines.is_empty(), "public types of one name:\n{}", lines.join("\n"));
+}
+
+/// The public types of a crate that is written down here.
+fn types_of(files: &[(&str, &str)]) -> Vec<String> {
+    let texts = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+    names::public_types(&Crate::new(texts)).into_iter().collect()
+}
+
+#[test]
+fn public_types_are_those_that_another_crate_can_name() {
+    let found = types_of(&[
+        (
+            "lib.rs",
+            "pub mod a; mod b; mod c; pub use b::{Given, inner as i}; pub use c::*; pub(crate) use b::Kept;",
+        ),
+        (
+            "a.rs",
+            "pub struct A(pub u32); struct Own; pub(crate) enum E {} pub fn f() -> Own { Own } pub unsafe trait T {}",
+        ),
+        ("b.rs", "mod inner; pub struct Given; pub struct Kept; pub use self::inner::Deep;"),
+        ("b/inner.rs", "pub type Deep = u32; pub union Inner { a: u32 }"),
+        ("c.rs", "pub enum C { } impl C { pub fn g() { struct Local; } } pub use super::b::Deep; mod d;"),
+        ("c/d.rs", "pub struct Unseen;"),
+    ]);
+    assert_eq!(found, ["A", "C", "Deep", "Given", "Inner", "T"]);
 }
 
 /// The circles of a crate that is written down here.

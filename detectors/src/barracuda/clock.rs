@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 
 use super::sparse::{LaneClocks, Sparse, join};
 
@@ -26,7 +26,7 @@ pub(super) enum Inside {
 
 /// The formats of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Format {
+pub enum ClockFormat {
     /// All lanes of the warp together.
     Converged,
     /// One clock for the lanes that are elsewhere.
@@ -60,7 +60,7 @@ pub(super) struct Group {
     /// Everybody else.
     pub foreign: Option<Rc<Sparse>>,
     /// The branch at which they parted from others.
-    pub parted_at: Option<Site>,
+    pub parted_at: Option<SiteNumber>,
 }
 
 impl Group {
@@ -71,12 +71,12 @@ impl Group {
     }
 
     /// Its format.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> ClockFormat {
         match (&self.foreign, &self.inside) {
-            (Some(_), _) => Format::SparseVc,
-            (None, Inside::Converged) => Format::Converged,
-            (None, Inside::Diverged(_)) => Format::Diverged,
-            (None, Inside::Nested(_)) => Format::NestedDiverged,
+            (Some(_), _) => ClockFormat::SparseVc,
+            (None, Inside::Converged) => ClockFormat::Converged,
+            (None, Inside::Diverged(_)) => ClockFormat::Diverged,
+            (None, Inside::Nested(_)) => ClockFormat::NestedDiverged,
         }
     }
 

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use bugaroo_ptx::op::AtomOp;
-use bugaroo_semantics::event::{Access, AccessKind, Lanes, Memory, Shape, Site, WorkId};
+use bugaroo_semantics::event::{Access, AccessKind, Lanes, Shape, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::inferred::{Reach, Role};
 use bugaroo_semantics::scope::{Scope, Strength};
 use rustc_hash::FxHashMap;
 
 use super::barrier::{Barrier, Gone};
 use super::check::{Check, Place};
-use super::clock::{Format, Group, Home};
+use super::clock::{ClockFormat, Group, Home};
 use super::mark::{Mark, What};
 use super::part::Part;
 use super::parts::Parts;
@@ -37,7 +37,7 @@ pub(super) struct Grid {
     pub id: WorkId,
     shape: Shape,
     lockstep: bool,
-    first_site: Site,
+    first_site: SiteNumber,
     roles: Rc<[Role]>,
     warps: Vec<Warp>,
     ctas: Vec<Cta>,
@@ -66,7 +66,7 @@ pub(super) struct Limits {
 
 impl Grid {
     /// A grid begins.
-    pub fn new(id: WorkId, shape: Shape, lockstep: bool, first_site: Site, roles: Rc<[Role]>) -> Grid {
+    pub fn new(id: WorkId, shape: Shape, lockstep: bool, first_site: SiteNumber, roles: Rc<[Role]>) -> Grid {
         let warps = shape.blocks.checked_mul(u64::from(shape.warps_per_cta));
         let given_up = warps.is_none_or(|warps| warps >= u64::from(u32::MAX)) || shape.warps_per_cta == 0;
         let (slots, ctas) = if given_up { (0, 0) } else { (shape.warps, shape.ctas) };
@@ -179,8 +179,8 @@ impl Grid {
         let atomic = matches!(access.kind, AccessKind::Atomic(_)) || strong;
         let what = What::new(access.kind, access.size, access.strength, atomic);
         let mut place = match access.memory {
-            Memory::Global => Place::Global(&mut self.global),
-            Memory::Shared(slot) => match self.ctas.get_mut(slot as usize) {
+            WhoseBytes::Global => Place::Global(&mut self.global),
+            WhoseBytes::Shared(slot) => match self.ctas.get_mut(slot as usize) {
                 Some(cta) => Place::Shared(&mut cta.shared),
                 None => return,
             },
@@ -216,8 +216,8 @@ impl Grid {
     fn synchronise(&mut self, access: &Access<'_>, role: Role) {
         let warp = &mut self.warps[access.by.warp as usize];
         let sync = match access.memory {
-            Memory::Global => &mut self.sync,
-            Memory::Shared(slot) => match self.ctas.get_mut(slot as usize) {
+            WhoseBytes::Global => &mut self.sync,
+            WhoseBytes::Shared(slot) => match self.ctas.get_mut(slot as usize) {
                 Some(cta) => &mut cta.sync,
                 None => return,
             },
@@ -248,7 +248,7 @@ impl Grid {
     }
 
     /// Lanes come to a barrier of their block.
-    pub fn arrive(&mut self, by: &Lanes, site: Site, barrier: u32, waits: bool, reports: &mut Reports) {
+    pub fn arrive(&mut self, by: &Lanes, site: SiteNumber, barrier: u32, waits: bool, reports: &mut Reports) {
         let per_cta = self.shape.warps_per_cta;
         let (Some(warp), Some(cta)) =
             (self.warps.get_mut(by.warp as usize), self.ctas.get_mut(by.cta as usize))
@@ -318,7 +318,7 @@ impl Grid {
     }
 
     /// Lanes part at a branch.
-    pub fn split(&mut self, by: &Lanes, taken: u32, site: Site) {
+    pub fn split(&mut self, by: &Lanes, taken: u32, site: SiteNumber) {
         if let Some(warp) = self.warps.get_mut(by.warp as usize) {
             warp.split(by.mask, taken, site);
         }
@@ -357,8 +357,8 @@ impl Grid {
             let known = group.knowledge(home, group.mask & by.mask);
             group.local += 1;
             match to {
-                Meeting::Mbarrier(Memory::Global, address) => self.mbarriers.add(address, &known),
-                Meeting::Mbarrier(Memory::Shared(slot), address) => {
+                Meeting::Mbarrier(WhoseBytes::Global, address) => self.mbarriers.add(address, &known),
+                Meeting::Mbarrier(WhoseBytes::Shared(slot), address) => {
                     if let Some(cta) = self.ctas.get_mut(slot as usize) {
                         cta.mbarriers.add(address, &known);
                     }
@@ -380,8 +380,8 @@ impl Grid {
         let all =
             |locations: &Locations, address| locations.acquired(address, home.block, Reach::Grid, u64::MAX);
         let known = match from {
-            Meeting::Mbarrier(Memory::Global, address) => all(&self.mbarriers, address),
-            Meeting::Mbarrier(Memory::Shared(slot), address) => {
+            Meeting::Mbarrier(WhoseBytes::Global, address) => all(&self.mbarriers, address),
+            Meeting::Mbarrier(WhoseBytes::Shared(slot), address) => {
                 self.ctas.get(slot as usize).and_then(|cta| all(&cta.mbarriers, address))
             }
             Meeting::Cluster => {
@@ -396,10 +396,10 @@ impl Grid {
     }
 
     /// Bytes that mean something else from here on.
-    pub fn forget(&mut self, memory: Memory, address: u64, bytes: u64) {
+    pub fn forget(&mut self, memory: WhoseBytes, address: u64, bytes: u64) {
         match memory {
-            Memory::Global => self.global.forget(address, bytes),
-            Memory::Shared(slot) => {
+            WhoseBytes::Global => self.global.forget(address, bytes),
+            WhoseBytes::Shared(slot) => {
                 if let Some(cta) = self.ctas.get_mut(slot as usize) {
                     cta.shared.forget(address, bytes);
                 }
@@ -408,7 +408,7 @@ impl Grid {
     }
 
     /// Formats of the stack's entries: how many there are of each, and the bytes and threads of all.
-    pub fn formats(&self, count: &mut impl FnMut(Format, u64, u32)) {
+    pub fn formats(&self, count: &mut impl FnMut(ClockFormat, u64, u32)) {
         for group in self.warps.iter().flat_map(|warp| &warp.groups) {
             count(group.format(), group.bytes(), group.mask.count_ones());
         }
@@ -432,7 +432,7 @@ impl Grid {
 /// Where threads tell each other what they know, besides synchronisation locations and barriers of the block.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meeting {
-    Mbarrier(Memory, u64),
+    Mbarrier(WhoseBytes, u64),
     Cluster,
 }
 

@@ -1,7 +1,7 @@
 //! An access as shadow memory keeps it: the epochs of a warp's lanes for bytes of a row.
 
 use bugaroo_ptx::op::AtomOp;
-use bugaroo_semantics::event::{AccessKind, Site};
+use bugaroo_semantics::event::{AccessKind, SiteNumber};
 use bugaroo_semantics::scope::{Scope, Strength};
 
 /// Bytes of a row.
@@ -106,7 +106,7 @@ pub(super) struct Mark {
     pub warp: u32,
     /// The lanes' own time.
     pub clock: u32,
-    pub site: Site,
+    pub site: SiteNumber,
     /// All lanes that have bytes here.
     pub lanes: u32,
     /// Where the first byte of lane 0's access would be, or the first byte of the one that is, from the row's begin.
@@ -132,7 +132,7 @@ impl Mark {
     };
 
     /// An access whose bytes come later.
-    pub fn new(warp: u32, clock: u32, site: Site, what: What) -> Mark {
+    pub fn new(warp: u32, clock: u32, site: SiteNumber, what: What) -> Mark {
         Mark { warp, clock, site, what, ..Mark::NONE }
     }
 

@@ -56,13 +56,13 @@ mod warp;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, Event, Site, WorkId};
+use bugaroo_semantics::event::{Access, Event, SiteNumber, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::{Observer, Wants};
 
-pub use clock::Format;
+pub use clock::ClockFormat;
 
-use crate::finding::{Detector, Finding, Warning};
+use crate::finding::{RaceDetector, RaceFinding, Warning};
 use grid::{Grid, Limits, Meeting};
 use report::Reports;
 
@@ -83,7 +83,7 @@ pub struct ClockUse {
 /// The detector.
 #[derive(Debug)]
 pub struct Barracuda {
-    programs: BTreeMap<Site, Rc<[Role]>>,
+    programs: BTreeMap<SiteNumber, Rc<[Role]>>,
     grids: Vec<Grid>,
     /// Where the grid is that told something last.
     latest: usize,
@@ -122,7 +122,7 @@ impl Barracuda {
 
     /// Says what a program's instructions are, from its first on, before a grid of it begins:
     /// [`bugaroo_semantics::inferred::roles`] of its text.
-    pub fn learn(&mut self, first_site: Site, roles: Vec<Role>) {
+    pub fn learn(&mut self, first_site: SiteNumber, roles: Vec<Role>) {
         self.programs.insert(first_site, roles.into());
     }
 
@@ -165,12 +165,12 @@ impl Barracuda {
     }
 }
 
-impl Detector for Barracuda {
+impl RaceDetector for Barracuda {
     fn name(&self) -> &'static str {
         "barracuda"
     }
 
-    fn learn_program(&mut self, first_site: Site, roles: &[Role]) {
+    fn learn_program(&mut self, first_site: SiteNumber, roles: &[Role]) {
         self.learn(first_site, roles.to_vec());
     }
 
@@ -178,7 +178,7 @@ impl Detector for Barracuda {
         !self.rests_on_inference()
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.reports.all.take_findings()
     }
 

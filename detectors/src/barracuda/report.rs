@@ -1,13 +1,13 @@
 //! Races as findings: each pair of sites once, with a count.
 
-use bugaroo_semantics::event::{Access, AccessKind, Memory, Site, WorkId};
+use bugaroo_semantics::event::{Access, AccessKind, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::scope::Strength;
 
 use super::clock::Home;
 use super::mark::{Mark, ROW};
 use super::part::Part;
 use crate::collected::Collected;
-use crate::finding::{Class, Finding, Kind, Missing, Party, Who};
+use crate::finding::{HowFar, MissingOrder, RaceFinding, RacingKind, RacingParty, Who};
 
 /// Two accesses that race.
 pub(super) struct Pair {
@@ -22,7 +22,7 @@ pub(super) struct Pair {
     pub count: u64,
 }
 
-pub(super) type Key = (Kind, Class, Site, Site, bool);
+pub(super) type Key = (RacingKind, HowFar, SiteNumber, SiteNumber, bool);
 
 /// What has been found, until somebody takes it.
 #[derive(Debug, Default)]
@@ -45,21 +45,21 @@ impl Reports {
         let (old, new) = (&pair.old, &pair.new);
         let old_home = Home { warp: old.warp, block: old.warp / warps_per_cta };
         let (kind, class, missing) = if pair.same_instruction {
-            (Kind::Race, Class::IntraWarp, Missing::WarpBarrier)
+            (RacingKind::Race, HowFar::IntraWarp, MissingOrder::WarpBarrier)
         } else if old.warp == home.warp {
-            let kind = if self.lockstep { Kind::BranchOrder } else { Kind::Race };
-            (kind, Class::Divergence, Missing::WarpBarrier)
+            let kind = if self.lockstep { RacingKind::BranchOrder } else { RacingKind::Race };
+            (kind, HowFar::Divergence, MissingOrder::WarpBarrier)
         } else if old_home.block == home.block {
-            (Kind::Race, Class::IntraBlock, Missing::BlockBarrier)
+            (RacingKind::Race, HowFar::IntraBlock, MissingOrder::BlockBarrier)
         } else if has_released {
-            (Kind::Race, Class::InterBlock, Missing::Acquire)
+            (RacingKind::Race, HowFar::InterBlock, MissingOrder::Acquire)
         } else {
-            (Kind::Race, Class::InterBlock, Missing::Release)
+            (RacingKind::Race, HowFar::InterBlock, MissingOrder::Release)
         };
-        let key = (kind, class, old.site, new.site, access.memory == Memory::Global);
+        let key = (kind, class, old.site, new.site, access.memory == WhoseBytes::Global);
         let row = pair.at / ROW * ROW;
         let byte = (pair.at % ROW) as u32;
-        let party = |mark: &Mark, home: Home, lane: u32| Party {
+        let party = |mark: &Mark, home: Home, lane: u32| RacingParty {
             who: thread(access.by.grid, home, warps_per_cta, lane),
             site: mark.site,
             kind: mark.what.kind(),
@@ -68,7 +68,7 @@ impl Reports {
             bytes: mark.what.size(),
             asynchronous: false,
         };
-        self.all.add(key, pair.count, || Finding {
+        self.all.add(key, pair.count, || RaceFinding {
             kind,
             class,
             memory: access.memory,
@@ -83,9 +83,9 @@ impl Reports {
     }
 
     /// Lanes came to a barrier without others of their warp, who were elsewhere.
-    pub fn divergence(&mut self, part: &Part, others: u32, elsewhere: Site) {
+    pub fn divergence(&mut self, part: &Part, others: u32, elsewhere: SiteNumber) {
         let Part { by, site, barrier, .. } = *part;
-        let party = |lane: u32, site: Site| Party {
+        let party = |lane: u32, site: SiteNumber| RacingParty {
             who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + lane },
             site,
             kind: AccessKind::Load,
@@ -96,10 +96,11 @@ impl Reports {
         };
         let (first, second) =
             (party(others.trailing_zeros() & 31, elsewhere), party(by.mask.trailing_zeros(), site));
-        let (kind, class) = (Kind::BarrierDivergence, Class::Divergence);
+        let (kind, class) = (RacingKind::BarrierDivergence, HowFar::Divergence);
         let key = (kind, class, elsewhere, site, false);
-        let (memory, address, missing) = (Memory::Shared(by.cta), u64::from(barrier), Missing::BlockBarrier);
-        let finding = Finding {
+        let (memory, address, missing) =
+            (WhoseBytes::Shared(by.cta), u64::from(barrier), MissingOrder::BlockBarrier);
+        let finding = RaceFinding {
             kind,
             class,
             memory,

@@ -4,7 +4,7 @@
 //! those above it, so it need not be kept. `if` makes two entries of one, `fi` one of two. The joins of `if` and `else` tell
 //! their lanes nothing: an `endi` has joined the same lanes, and no access has come since.
 
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 
 use super::clock::{Group, Home};
 
@@ -42,7 +42,7 @@ impl Warp {
     }
 
     /// `if`: lanes part.
-    pub fn split(&mut self, by: u32, taken: u32, site: Site) {
+    pub fn split(&mut self, by: u32, taken: u32, site: SiteNumber) {
         let sides = [by & taken, by & !taken];
         if sides.contains(&0) {
             return;

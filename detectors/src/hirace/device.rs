@@ -5,28 +5,30 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId};
-use bugaroo_semantics::history::table::Machine;
+use bugaroo_semantics::event::{
+    Access, AccessKind, Addresses, Event, Lanes, SiteNumber, Values, WhoseBytes, WorkId,
+};
+use bugaroo_semantics::history::table::HistoryMachine;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
 use super::report::{self, Conflict, Reports};
-use super::word::Layout;
-use super::{LATE_CLOCK, NO_ROOM, PART_OF_A_WARP, Settings};
-use crate::finding::{Detector, Finding, Warning};
+use super::word::WordLayout;
+use super::{HiraceOptions, LATE_CLOCK, NO_ROOM, PART_OF_A_WARP};
+use crate::finding::{RaceDetector, RaceFinding, Warning};
 use crate::watched::Watched;
 
 /// A grid that device code has looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Launch {
+pub struct HiraceLooked {
     /// What observers know it by.
     pub grid: WorkId,
     /// Where the word's fields were.
-    pub layout: Layout,
+    pub layout: WordLayout,
     /// Warps ran in lockstep.
     pub lockstep: bool,
     /// What observers know the program's instruction 0 by.
-    pub first_site: Site,
+    pub first_site: SiteNumber,
 }
 
 /// A race as device code has it.
@@ -39,9 +41,9 @@ pub struct Raced {
     /// The element.
     pub address: u64,
     /// Whose bytes.
-    pub memory: Memory,
+    pub memory: WhoseBytes,
     /// The access: its instruction, as observers know it.
-    pub site: Site,
+    pub site: SiteNumber,
     /// What it does.
     pub kind: AccessKind,
     /// Weak, or strong and for whom.
@@ -79,22 +81,22 @@ impl Values for Nothing {
 
 /// What has been told of all launches, and how device code is to look at those to come.
 #[derive(Debug)]
-pub struct Told {
+pub struct HiraceTold {
     /// As the native form has them.
-    pub settings: Settings,
+    pub settings: HiraceOptions,
     /// Of grids of which not everything is looked at.
     watched: BTreeMap<WorkId, Watched>,
     reports: Reports,
 }
 
-impl Told {
+impl HiraceTold {
     /// What of a grid that begins is looked at; None: everything.
     pub fn take_watched(&mut self, grid: WorkId) -> Option<Watched> {
         self.watched.remove(&grid)
     }
 
     /// A race.
-    pub fn race(&mut self, launch: &Launch, raced: &Raced) {
+    pub fn race(&mut self, launch: &HiraceLooked, raced: &Raced) {
         let Raced { old, new, address, memory, site, kind, strength, size, count } = *raced;
         let by = Lanes { grid: launch.grid, warp: 0, cta: 0, block: 0, first: 0, mask: 1 };
         let access = Access {
@@ -118,7 +120,7 @@ impl Told {
         let conflict = Conflict {
             access: &access,
             layout: launch.layout,
-            machine: Machine::get(),
+            machine: HistoryMachine::get(),
             first_site: launch.first_site,
             lockstep: launch.lockstep,
             count,
@@ -154,30 +156,30 @@ impl Told {
 /// A detector of what device code tells.
 #[derive(Debug)]
 pub struct FromDevice {
-    told: Rc<RefCell<Told>>,
+    told: Rc<RefCell<HiraceTold>>,
 }
 
 impl Default for FromDevice {
     fn default() -> FromDevice {
-        FromDevice::new(Settings::default())
+        FromDevice::new(HiraceOptions::default())
     }
 }
 
 impl FromDevice {
     /// It has been told nothing.
-    pub fn new(settings: Settings) -> FromDevice {
+    pub fn new(settings: HiraceOptions) -> FromDevice {
         let reports = report::reports(settings.most_races);
-        let told = Told { settings, watched: BTreeMap::new(), reports };
+        let told = HiraceTold { settings, watched: BTreeMap::new(), reports };
         FromDevice { told: Rc::new(RefCell::new(told)) }
     }
 
     /// Where to tell it.
-    pub fn told(&self) -> Rc<RefCell<Told>> {
+    pub fn told(&self) -> Rc<RefCell<HiraceTold>> {
         Rc::clone(&self.told)
     }
 }
 
-impl Detector for FromDevice {
+impl RaceDetector for FromDevice {
     fn name(&self) -> &'static str {
         "hirace"
     }
@@ -190,7 +192,7 @@ impl Detector for FromDevice {
         false
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.told.borrow_mut().reports.take_findings()
     }
 

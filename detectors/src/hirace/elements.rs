@@ -1,6 +1,6 @@
 //! Where the pages of shadow words are. They come when an element of theirs is first accessed.
 
-use bugaroo_semantics::event::Memory;
+use bugaroo_semantics::event::WhoseBytes;
 
 use super::page::{Index, Page, Words};
 use super::sizes::{GROUP, PAGE, PAGE_SHIFT, span_shift};
@@ -86,11 +86,11 @@ fn words_of(shift: u32) -> u64 {
 
 /// The number of a page; None where a block has no such memory.
 #[inline(always)]
-fn number(memory: Memory, address: u64) -> Option<u64> {
+fn number(memory: WhoseBytes, address: u64) -> Option<u64> {
     let page = address >> PAGE_SHIFT;
     match memory {
-        Memory::Global => Some(page),
-        Memory::Shared(slot) => {
+        WhoseBytes::Global => Some(page),
+        WhoseBytes::Shared(slot) => {
             (page >> SHARED_SHIFT == 0).then(|| SHARED | u64::from(slot) << SHARED_SHIFT | page)
         }
     }
@@ -105,7 +105,7 @@ fn part(address: u64, shift: u32) -> usize {
 impl Elements {
     /// The page with an address, for accesses of elements of at least so many bytes (as a power of two). None where there is no room.
     #[inline(always)]
-    pub fn page(&mut self, memory: Memory, address: u64, size: u32, room: &mut Room) -> Option<Page<'_>> {
+    pub fn page(&mut self, memory: WhoseBytes, address: u64, size: u32, room: &mut Room) -> Option<Page<'_>> {
         let number = number(memory, address)?;
         // Beyond all sizes where nobody has accessed it.
         if self.indices.at(number).size.wrapping_sub(1) > size && !self.make(number, size, room) {
@@ -117,7 +117,7 @@ impl Elements {
     /// The page with an address, if it is one of elements of at most so many bytes and is found without looking for it. None of pages
     /// in parts.
     #[inline(always)]
-    pub fn at_hand(&mut self, memory: Memory, address: u64, bytes: u32) -> Option<Page<'_>> {
+    pub fn at_hand(&mut self, memory: WhoseBytes, address: u64, bytes: u32) -> Option<Page<'_>> {
         let index = self.indices.near(number(memory, address)?)?;
         (index.size > WHOLE && 1 << (index.size - 1) <= bytes).then(|| Page::new(index, &mut self.words))
     }
@@ -208,10 +208,10 @@ impl Elements {
     }
 
     /// Makes these bytes untouched.
-    pub fn forget(&mut self, memory: Memory, address: u64, bytes: u64) {
+    pub fn forget(&mut self, memory: WhoseBytes, address: u64, bytes: u64) {
         let end = address.saturating_add(bytes);
         // There may be far fewer pages than the range has room for.
-        if memory == Memory::Global && bytes >> PAGE_SHIFT > self.global.len() as u64 {
+        if memory == WhoseBytes::Global && bytes >> PAGE_SHIFT > self.global.len() as u64 {
             for at in 0..self.global.len() {
                 let first = self.global[at] << PAGE_SHIFT;
                 self.forget_there(memory, address.max(first), end.min(first.saturating_add(PAGE)));
@@ -222,7 +222,7 @@ impl Elements {
     }
 
     /// The same, from one address to another, page by page.
-    fn forget_there(&mut self, memory: Memory, mut at: u64, end: u64) {
+    fn forget_there(&mut self, memory: WhoseBytes, mut at: u64, end: u64) {
         while at < end {
             let next = (at | (PAGE - 1)).saturating_add(1).min(end);
             let there = |number: &u64| self.indices.existing(*number).is_some_and(|index| index.size != 0);

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, Addresses, Lanes, Memory, Shape, Site, WorkId};
-use bugaroo_semantics::history::table::{Machine, STATE_BITS};
+use bugaroo_semantics::event::{Access, Addresses, Lanes, Shape, SiteNumber, WhoseBytes, WorkId};
+use bugaroo_semantics::history::table::{HistoryMachine, STATE_BITS};
 use bugaroo_semantics::history::word::action;
 
 use super::clocks::{Clocks, Warp};
@@ -12,7 +12,7 @@ use super::known::{Known, Step};
 use super::learnt::{Follower, Learnt};
 use super::quick;
 use super::report::Reports;
-use super::word::{Layout, Now, of_thread};
+use super::word::{Now, WordLayout, of_thread};
 use crate::watched::Watched;
 
 /// A grid that is running.
@@ -36,11 +36,11 @@ impl Grid {
         id: WorkId,
         shape: &Shape,
         lockstep: bool,
-        (first_site, learnt): (Site, Rc<Learnt>),
-        layout: Layout,
+        (first_site, learnt): (SiteNumber, Rc<Learnt>),
+        layout: WordLayout,
         room: &mut Room,
     ) -> Grid {
-        let machine = Machine::get();
+        let machine = HistoryMachine::get();
         let mut same = [0; 1 << STATE_BITS];
         for (same, history) in same.iter_mut().zip(&machine.histories) {
             *same = history.map_or(0, |history| layout.who_matters(history.spread));
@@ -70,7 +70,7 @@ impl Grid {
     }
 
     /// Bytes that mean something else from here on.
-    pub fn forget(&mut self, memory: Memory, address: u64, bytes: u64) {
+    pub fn forget(&mut self, memory: WhoseBytes, address: u64, bytes: u64) {
         self.elements.forget(memory, address, bytes);
     }
 
@@ -199,7 +199,7 @@ impl Grid {
         let by = &access.by;
         let Some(warp) = self.clocks.warp(by.warp) else { return 0 };
         let mut now = self.now(access, warp);
-        if let Memory::Shared(slot) = access.memory
+        if let WhoseBytes::Shared(slot) = access.memory
             && slot >= self.slots
         {
             return 0;

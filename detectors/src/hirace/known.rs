@@ -1,24 +1,24 @@
 //! What an access is made with, and the word behind it.
 
-use bugaroo_semantics::event::{Access, Site};
-use bugaroo_semantics::history::table::{Machine, STATE_BITS};
+use bugaroo_semantics::event::{Access, SiteNumber};
+use bugaroo_semantics::history::table::{HistoryMachine, STATE_BITS};
 
 use super::report::{Conflict, Reports};
-use super::word::{Layout, state, step, with_state};
+use super::word::{WordLayout, state, step, with_state};
 use crate::hirace::report;
 
 /// What is known of a grid all along.
 #[derive(Debug)]
 pub(super) struct Known {
     /// The words' fields.
-    pub layout: Layout,
+    pub layout: WordLayout,
     /// The same to the machine, to which threads of a warp may be one.
-    pub stepping: Layout,
+    pub stepping: WordLayout,
     pub lockstep: bool,
-    pub machine: &'static Machine,
-    /// By state: see [`Layout::who_matters`].
+    pub machine: &'static HistoryMachine,
+    /// By state: see [`WordLayout::who_matters`].
     pub same: [u64; 1 << STATE_BITS],
-    pub first_site: Site,
+    pub first_site: SiteNumber,
 }
 
 /// Words of one access, and who they are told to.
@@ -27,7 +27,7 @@ pub(super) struct Step<'a, 'b> {
     pub known: &'a Known,
     pub reports: &'b mut Reports,
     /// The instruction, counted from the program's first one: that of the access, then of those that go by it.
-    pub site: Site,
+    pub site: SiteNumber,
 }
 
 impl Step<'_, '_> {

@@ -1,13 +1,13 @@
 //! What is known of a program's accesses before any of its grids begins: which are volatile, and which go by another one.
 
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 use bugaroo_semantics::inferred::Role;
 
 /// An access that goes where its leader goes ([`Role::led_by`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Follower {
     /// Its instruction, counted from the program's first one.
-    pub site: Site,
+    pub site: SiteNumber,
     /// How many bytes behind its leader it goes.
     pub apart: u64,
 }
@@ -54,13 +54,13 @@ impl Learnt {
 
     /// What an instruction is.
     #[inline]
-    pub fn role(&self, site: Site) -> Role {
+    pub fn role(&self, site: SiteNumber) -> Role {
         self.roles.get(site as usize).copied().unwrap_or_default()
     }
 
     /// Those who go by it.
     #[inline]
-    pub fn followers(&self, site: Site) -> &[Follower] {
+    pub fn followers(&self, site: SiteNumber) -> &[Follower] {
         let Some([from, to]) = self.first.get(site as usize..site as usize + 2) else { return &[] };
         &self.followers[*from as usize..*to as usize]
     }

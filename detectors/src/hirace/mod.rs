@@ -13,7 +13,7 @@
 //! - It looks at what instructions access and not at variables of the source. An element is as large as the smallest access that
 //!   its page has had ([`page`]).
 //! - The word has room to spare for the last access's instruction and action, so that reports can name them. Widths
-//!   follow the grid and the program ([`Layout::fit`]).
+//!   follow the grid and the program ([`WordLayout::fit`]).
 //! - The warp clock counts from the last barrier of the block on, which needs fewer bits.
 //! - A clock that is not later than the last access's orders nothing; the paper asks whether it differs. The two are one but
 //!   for barriers that not all threads take part in.
@@ -69,13 +69,13 @@ mod word;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Access, Event, Memory, Site, WorkId};
+use bugaroo_semantics::event::{Access, Event, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::{Observer, Spares, Wants};
 
-pub use word::{Layout, Widths};
+pub use word::{Widths, WordLayout};
 
-use crate::finding::{Detector, Finding, Warning};
+use crate::finding::{RaceDetector, RaceFinding, Warning};
 use crate::watched::Watched;
 use elements::Room;
 use grid::Grid;
@@ -99,7 +99,7 @@ const TOO_LARGE: &str = "hirace: a grid is too large for the shadow word, and wa
 
 /// What to look at, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct HiraceOptions {
     /// Of the word's fields.
     pub widths: Widths,
     /// Bytes that shadow words may take.
@@ -108,17 +108,17 @@ pub struct Settings {
     pub most_races: Option<u64>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings { widths: Widths::default(), most_bytes: MOST_BYTES, most_races: None }
+impl Default for HiraceOptions {
+    fn default() -> HiraceOptions {
+        HiraceOptions { widths: Widths::default(), most_bytes: MOST_BYTES, most_races: None }
     }
 }
 
 /// The detector.
 #[derive(Debug)]
 pub struct Hirace {
-    settings: Settings,
-    programs: BTreeMap<Site, Rc<Learnt>>,
+    settings: HiraceOptions,
+    programs: BTreeMap<SiteNumber, Rc<Learnt>>,
     /// Of grids of which not everything is looked at.
     watched: BTreeMap<WorkId, Watched>,
     grids: Vec<Grid>,
@@ -130,13 +130,13 @@ pub struct Hirace {
 
 impl Default for Hirace {
     fn default() -> Hirace {
-        Hirace::new(Settings::default())
+        Hirace::new(HiraceOptions::default())
     }
 }
 
 impl Hirace {
     /// It has seen nothing.
-    pub fn new(settings: Settings) -> Hirace {
+    pub fn new(settings: HiraceOptions) -> Hirace {
         let room = Room::new(settings.most_bytes);
         let reports = report::reports(settings.most_races);
         Hirace {
@@ -181,12 +181,12 @@ impl Hirace {
     }
 }
 
-impl Detector for Hirace {
+impl RaceDetector for Hirace {
     fn name(&self) -> &'static str {
         "hirace"
     }
 
-    fn learn_program(&mut self, first_site: Site, roles: &[Role]) {
+    fn learn_program(&mut self, first_site: SiteNumber, roles: &[Role]) {
         self.programs.insert(first_site, Rc::new(Learnt::new(roles)));
     }
 
@@ -199,7 +199,7 @@ impl Detector for Hirace {
         false
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.reports.take_findings()
     }
 
@@ -239,7 +239,7 @@ impl Observer for Hirace {
                 self.end(grid);
                 let learnt = self.programs.get(&first_site).cloned().unwrap_or_default();
                 let watched = self.watched.remove(&grid);
-                match Layout::fit(&shape, learnt.len(), self.settings.widths) {
+                match WordLayout::fit(&shape, learnt.len(), self.settings.widths) {
                     Some(layout) => {
                         let learnt = (first_site, learnt);
                         let mut new = Grid::new(grid, &shape, lockstep, learnt, layout, &mut self.room);
@@ -297,7 +297,7 @@ impl Hirace {
             Event::Completed { cta, barrier, .. } => clocks.completed(cta, barrier),
             Event::WarpBarrier { by, .. } => clocks.meet(&by),
             Event::MbarrierPhase { at, .. } => {
-                if let Memory::Shared(slot) = at.memory {
+                if let WhoseBytes::Shared(slot) = at.memory {
                     clocks.phase(slot, at.address);
                 }
             }

@@ -1,28 +1,30 @@
 //! Races as findings: each pair of places once, with a count.
 
-use bugaroo_semantics::event::{Access, AccessKind, Memory, Site, WorkId};
-use bugaroo_semantics::history::table::Machine;
+use bugaroo_semantics::event::{Access, AccessKind, SiteNumber, WhoseBytes, WorkId};
+use bugaroo_semantics::history::table::HistoryMachine;
 use bugaroo_semantics::history::word::LANE_BITS;
 use bugaroo_semantics::history::{Action, Apart, Kinds, Summary};
 use bugaroo_semantics::scope::{Scope, Strength};
 
-use super::word::{Last, Layout, state};
+use super::word::{Last, WordLayout, state};
 use crate::collected::Collected;
-use crate::finding::{Class, Finding, Forgotten, Kind, Missing, NO_SITE, Party, SOME_ATOMIC, Who};
+use crate::finding::{
+    HowFar, MissingOrder, NO_SITE, NotKept, RaceFinding, RacingKind, RacingParty, SOME_ATOMIC, Who,
+};
 
 /// What comes to a race.
 pub(super) struct Conflict<'a> {
     pub access: &'a Access<'a>,
-    pub layout: Layout,
-    pub machine: &'static Machine,
-    pub first_site: Site,
+    pub layout: WordLayout,
+    pub machine: &'static HistoryMachine,
+    pub first_site: SiteNumber,
     pub lockstep: bool,
     /// How often.
     pub count: u64,
 }
 
 /// What makes two findings one: how far apart, where both stand and whether they write, which memory, and what of the first is forgotten.
-pub(super) type Key = (Class, [(Site, bool); 2], bool, Option<Forgotten>);
+pub(super) type Key = (HowFar, [(SiteNumber, bool); 2], bool, Option<NotKept>);
 
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
@@ -51,23 +53,23 @@ pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new
         among == apart && !since.orders(apart) && first.action.conflicts(second.action, apart == Apart::Grid);
     let forgotten = history.filter(|_| !is_last).map(|history| forgotten(history, among, second.action));
     let (class, missing) = match among {
-        Apart::Thread | Apart::Warp => (Class::IntraWarp, Missing::WarpBarrier),
-        Apart::Block => (Class::IntraBlock, Missing::BlockBarrier),
+        Apart::Thread | Apart::Warp => (HowFar::IntraWarp, MissingOrder::WarpBarrier),
+        Apart::Block => (HowFar::IntraBlock, MissingOrder::BlockBarrier),
         Apart::Grid if is_scope(&first, forgotten) && is_atomic(&second) => {
-            (Class::InterBlock, Missing::AtomicScope)
+            (HowFar::InterBlock, MissingOrder::AtomicScope)
         }
-        Apart::Grid => (Class::InterBlock, Missing::GridEnd),
+        Apart::Grid => (HowFar::InterBlock, MissingOrder::GridEnd),
     };
     let site = |last: &Last| last.site.map_or(NO_SITE, |site| site.wrapping_add(first_site));
     let first_place = if forgotten.is_some() { NO_SITE } else { site(&first) };
     let key = (
         class,
         [(first_place, first.writes), (access.site, second.writes)],
-        access.memory == Memory::Global,
+        access.memory == WhoseBytes::Global,
         forgotten,
     );
     let grid = access.by.grid;
-    let party = |last: &Last, site: Site| Party {
+    let party = |last: &Last, site: SiteNumber| RacingParty {
         who: Who::Thread { grid, block: last.block, thread: last.thread },
         site,
         kind: kind(last),
@@ -77,49 +79,52 @@ pub(super) fn race(reports: &mut Reports, conflict: &Conflict<'_>, old: u64, new
         asynchronous: false,
     };
     let latest = party(&first, site(&first));
-    reports.add(key, count, || Finding {
-        kind: Kind::Race,
+    reports.add(key, count, || RaceFinding {
+        kind: RacingKind::Race,
         class,
         memory: access.memory,
         address,
         first: match forgotten {
             None => latest,
-            Some(what) => {
-                Party { who: whose(what, among, &first, grid), kind: what.kind(), site: NO_SITE, ..latest }
-            }
+            Some(what) => RacingParty {
+                who: whose(what, among, &first, grid),
+                kind: what.kind(),
+                site: NO_SITE,
+                ..latest
+            },
         },
         forgotten,
         latest: forgotten.map(|_| latest),
-        second: Party { kind: access.kind, strength: access.strength, ..party(&second, access.site) },
+        second: RacingParty { kind: access.kind, strength: access.strength, ..party(&second, access.site) },
         missing,
         count: 1,
     });
 }
 
 /// What an access was that races with `action`, and is not the last one. `among`: how far apart the two threads are.
-fn forgotten(history: Summary, among: Apart, action: Action) -> Forgotten {
+fn forgotten(history: Summary, among: Apart, action: Action) -> NotKept {
     let kinds = match among {
         Apart::Thread | Apart::Warp => history.warp,
         Apart::Block => history.block,
         Apart::Grid => history.all,
     };
     match (kinds, among, action) {
-        (Kinds::Reads, ..) => Forgotten::Load,
+        (Kinds::Reads, ..) => NotKept::Load,
         (Kinds::GridAtomics, ..) | (Kinds::Atomics, Apart::Thread | Apart::Warp | Apart::Block, _) => {
-            Forgotten::Atomic
+            NotKept::Atomic
         }
         // To threads of other blocks atomics of block scope are as anything else, and the machine does not tell them apart.
-        (Kinds::Atomics | Kinds::Mixed, _, Action::Read) => Forgotten::Write,
-        (Kinds::Atomics | Kinds::Mixed, ..) => Forgotten::Access,
+        (Kinds::Atomics | Kinds::Mixed, _, Action::Read) => NotKept::Write,
+        (Kinds::Atomics | Kinds::Mixed, ..) => NotKept::Access,
     }
 }
 
 /// Whose access that was. Accesses that nothing orders all load, or are all atomic: any of their threads may be the one. Else no
 /// two of them were of threads that the last barrier of `among` has not ordered, so that it was of those of the last access.
-fn whose(what: Forgotten, among: Apart, last: &Last, grid: WorkId) -> Who {
+fn whose(what: NotKept, among: Apart, last: &Last, grid: WorkId) -> Who {
     let (block, thread) = (last.block, last.thread);
     match (what, among) {
-        (Forgotten::Load | Forgotten::Atomic, _) => Who::Grid(grid),
+        (NotKept::Load | NotKept::Atomic, _) => Who::Grid(grid),
         (_, Apart::Grid) => Who::Block { grid, block },
         (_, Apart::Block) => Who::Warp { grid, block, warp: thread >> LANE_BITS },
         (_, Apart::Thread | Apart::Warp) => Who::Thread { grid, block, thread },
@@ -131,8 +136,8 @@ fn is_atomic(last: &Last) -> bool {
 }
 
 /// Whether the earlier access is atomic: between two of these it is the scope of one that leaves the other out.
-fn is_scope(last: &Last, forgotten: Option<Forgotten>) -> bool {
-    forgotten.map_or(is_atomic(last), |what| what == Forgotten::Atomic)
+fn is_scope(last: &Last, forgotten: Option<NotKept>) -> bool {
+    forgotten.map_or(is_atomic(last), |what| what == NotKept::Atomic)
 }
 
 /// What the word tells of the earlier access: not which operation it was.

@@ -3,7 +3,7 @@
 //! A group goes the same way as a whole where nobody has accessed it, or lanes have that stood to each other as these do, or threads of
 //! another warp. Where only some lanes take part, or it keeps all words, each element is looked up.
 
-use bugaroo_semantics::history::table::{State, UNTOUCHED};
+use bugaroo_semantics::history::table::{StateNumber, UNTOUCHED};
 use bugaroo_semantics::history::word::STATE;
 
 use super::follow::Follow;
@@ -188,7 +188,7 @@ impl Step<'_, '_> {
     /// It is one where all of them stand alike to who was there before, or nobody was. And behind a barrier of the block it does not matter which
     /// of its threads that was, as the machine's tests say.
     #[inline(always)]
-    pub fn one_state(&self, before: &[u64], new: u64) -> Option<State> {
+    pub fn one_state(&self, before: &[u64], new: u64) -> Option<StateNumber> {
         let Known { machine, stepping, .. } = self.known;
         let (mut words, mut threads, mut word) = (0, 0, new);
         for old in before {

@@ -6,8 +6,8 @@
 //! From the lowest bit: state, action, whether the access left the bytes as they were, thread in the block, block, warp clock,
 //! block clock, site. A word of 0 is an element that nobody has accessed.
 
-use bugaroo_semantics::event::{Shape, Site};
-use bugaroo_semantics::history::table::{Machine, State};
+use bugaroo_semantics::event::{Shape, SiteNumber};
+use bugaroo_semantics::history::table::{HistoryMachine, StateNumber};
 use bugaroo_semantics::history::word::{ACTION_AT, KEPT_AT, LANE_BITS, STATE, THREAD_AT};
 use bugaroo_semantics::history::{Action, Apart, Since};
 
@@ -31,7 +31,7 @@ pub struct Widths {
 
 /// Where the fields are, for one grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct WordLayout {
     thread: u32,
     block: u32,
     warp_clock: u32,
@@ -57,9 +57,9 @@ fn field(at: u32, bits: u32) -> u64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(bits)).unwrap_or(0).checked_shl(at).unwrap_or(0)
 }
 
-impl Layout {
+impl WordLayout {
     /// That of a grid whose program has so many instructions; None where 64 bits do not hold it.
-    pub fn fit(shape: &Shape, instructions: u64, widths: Widths) -> Option<Layout> {
+    pub fn fit(shape: &Shape, instructions: u64, widths: Widths) -> Option<WordLayout> {
         let thread = bits(u64::from(shape.warps_per_cta) * 32);
         let block = bits(shape.blocks);
         let left = (64 - THREAD_AT).checked_sub(thread + block)?;
@@ -86,7 +86,7 @@ impl Layout {
             clocks: field(clock_at, warp_clock + block_clock),
             block_clock: field(clock_at + warp_clock, block_clock),
         };
-        fits.then_some(Layout { thread, block, warp_clock, block_clock, site, masks })
+        fits.then_some(WordLayout { thread, block, warp_clock, block_clock, site, masks })
     }
 
     /// Bits of the fields, in the order in which they stand: thread, block, warp clock, block clock, site.
@@ -95,13 +95,13 @@ impl Layout {
     }
 
     /// The word with another instruction; none where there is no room for it.
-    pub fn with_site(self, word: u64, site: Option<Site>) -> u64 {
+    pub fn with_site(self, word: u64, site: Option<SiteNumber>) -> u64 {
         let bare = if self.site == 0 { word } else { word & ((1_u64 << self.site_at()) - 1) };
         bare | site.map_or(0, |site| self.site_field(site))
     }
 
     /// An instruction, where it stands in the word. Those that have no room are not named.
-    fn site_field(self, site: Site) -> u64 {
+    fn site_field(self, site: SiteNumber) -> u64 {
         let site = Some(u64::from(site) + 1).filter(|site| bits(site + 1) <= self.site);
         // Without any bits for it the place may be behind the word's last.
         site.map_or(0, |site| site << self.site_at())
@@ -135,8 +135,8 @@ impl Layout {
     }
 
     /// Where threads of a warp are one.
-    pub fn in_lockstep(self) -> Layout {
-        Layout { masks: Masks { thread: self.masks.warp, ..self.masks }, ..self }
+    pub fn in_lockstep(self) -> WordLayout {
+        WordLayout { masks: Masks { thread: self.masks.warp, ..self.masks }, ..self }
     }
 
     /// How a thread that accesses stands to the word of the last access, by the numbers of [`Apart`] and [`Since`]. The threads of
@@ -211,7 +211,7 @@ impl Layout {
             writes: field(KEPT_AT, 1) == 0,
             thread: field(THREAD_AT, self.thread) as u32,
             block: field(self.block_at(), self.block),
-            site: site.checked_sub(1).map(|site| site as Site),
+            site: site.checked_sub(1).map(|site| site as SiteNumber),
         }
     }
 }
@@ -226,7 +226,7 @@ pub struct Now {
     pub block_clock: u32,
     pub warp_clock: u32,
     /// Counted from the program's first one.
-    pub site: Site,
+    pub site: SiteNumber,
 }
 
 /// What a word says of the last access.
@@ -237,18 +237,18 @@ pub struct Last {
     pub thread: u32,
     pub block: u64,
     /// Counted from the program's first one; None where there was no room.
-    pub site: Option<Site>,
+    pub site: Option<SiteNumber>,
 }
 
 /// The state of a word.
 #[inline(always)]
-pub(super) fn state(word: u64) -> State {
-    (word & STATE) as State
+pub(super) fn state(word: u64) -> StateNumber {
+    (word & STATE) as StateNumber
 }
 
 /// A word with this state.
 #[inline(always)]
-pub(super) fn with_state(word: u64, state: State) -> u64 {
+pub(super) fn with_state(word: u64, state: StateNumber) -> u64 {
     word | u64::from(state)
 }
 
@@ -266,7 +266,7 @@ pub(super) fn of_thread(template: u64, thread: u32) -> u64 {
 
 /// The state behind an access whose word is `new`, but for its state.
 #[inline(always)]
-pub(super) fn step(machine: &Machine, layout: Layout, old: u64, new: u64) -> State {
+pub(super) fn step(machine: &HistoryMachine, layout: WordLayout, old: u64, new: u64) -> StateNumber {
     machine.step(state(old), layout.input(old, new) as usize)
 }
 

@@ -6,7 +6,7 @@ use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::event::{Lanes, WorkId};
 
 use super::children::Children;
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 
 use super::works::Works;
 
@@ -47,7 +47,7 @@ impl Children {
     }
 }
 
-impl Ptx {
+impl ExactDetector {
     /// A thread of a grid asks for something.
     pub(super) fn asked(&mut self, by: &Lanes, number: u32) {
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };

@@ -6,8 +6,8 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::clocks::{View, Writers};
-use bugaroo_semantics::event::{CopyId, Proxy, Range, Site};
+use bugaroo_semantics::clocks::{View, WriterSet};
+use bugaroo_semantics::event::{CopyId, Proxy, Range, SiteNumber};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Copy {
     pub time: u32,
     pub known: Known,
     pub proxy: Proxy,
-    pub site: Site,
+    pub site: SiteNumber,
     pub from: Option<Range>,
     pub to: Option<Range>,
     /// When its issuer had waited for it.
@@ -98,7 +98,7 @@ impl Copies {
         let mbarrier = self.mbarrier(place);
         let gathered = std::mem::take(&mut mbarrier.gathering);
         let mut done = View::clone(&gathered);
-        done.advance(Writers::thread(mbarrier.token), u64::from(mbarrier.phase));
+        done.advance(WriterSet::thread(mbarrier.token), u64::from(mbarrier.phase));
         mbarrier.done = Rc::new(done);
         mbarrier.phase += 1;
     }

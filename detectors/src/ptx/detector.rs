@@ -13,7 +13,7 @@ use crate::shadow::Shadow;
 
 /// The detector.
 #[derive(Debug, Default)]
-pub struct Ptx {
+pub struct ExactDetector {
     pub(super) works: Works,
     pub(super) grids: Grids,
     pub(super) shadow: Shadow<Row>,
@@ -28,9 +28,9 @@ pub struct Ptx {
     pub(super) report: Report,
 }
 
-impl Ptx {
+impl ExactDetector {
     /// One that has seen nothing.
-    pub fn new() -> Ptx {
-        Ptx::default()
+    pub fn new() -> ExactDetector {
+        ExactDetector::default()
     }
 }

@@ -23,9 +23,9 @@ use std::rc::Rc;
 
 use bugaroo_semantics::clocks::{View, joined};
 use bugaroo_semantics::effect::Fence;
-use bugaroo_semantics::event::{Lanes, Memory, WorkId, each};
+use bugaroo_semantics::event::{Lanes, WhoseBytes, WorkId, each};
 
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::known::{Fenced, Known, last};
 use super::release::{self, Reach, Release};
 use super::rows::granule;
@@ -299,9 +299,9 @@ impl Grid {
     }
 }
 
-impl Ptx {
+impl ExactDetector {
     /// A strong access of a lane, or the landing of its store, stamps what it touches.
-    pub(super) fn stamp(&mut self, by: &Lanes, lane: u32, memory: Memory, row: u64, mask: Bytes) {
+    pub(super) fn stamp(&mut self, by: &Lanes, lane: u32, memory: WhoseBytes, row: u64, mask: Bytes) {
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
         if !grid.keeps() {
             return;

@@ -1,19 +1,19 @@
 //! Accesses of transfers and the host. They may be of gigabytes that no kernel touches: so they stand in a list, and
 //! go into the shadow's rows where these are there, or when they come to be.
 
-use bugaroo_semantics::event::{AccessKind, Memory, Range, Site, WorkId};
+use bugaroo_semantics::event::{AccessKind, Range, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::scope::Strength;
 
 use super::check::{Actor, Check};
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::host_log::shared;
 use super::record::{HOST, Kind, ONE, Record, WRITES};
 use super::rows::Row;
 use crate::shadow::{Bytes, ROW_SHIFT};
 
-impl Ptx {
+impl ExactDetector {
     /// A transfer or the host accesses global memory.
-    pub(super) fn host_access(&mut self, work: WorkId, range: Range, writes: bool, site: Site) {
+    pub(super) fn host_access(&mut self, work: WorkId, range: Range, writes: bool, site: SiteNumber) {
         if range.bytes == 0 {
             return;
         }
@@ -53,13 +53,13 @@ impl Ptx {
                 && (writes || old.is(WRITES))
                 && !ordered
             {
-                check.report.here = (Memory::Global, part.address);
+                check.report.here = (WhoseBytes::Global, part.address);
                 check.report.race(check.works, None, (old, &record), (0, 0), 0, false);
             }
         }
         let spare = &mut self.spare;
         self.shadow.each_global(range, |row, there: &mut Row, mask| {
-            check.report.here = (Memory::Global, row << ROW_SHIFT);
+            check.report.here = (WhoseBytes::Global, row << ROW_SHIFT);
             there.plain(&Record { mask, ..record }, &mut check, mask, spare);
         });
         // What comes before it and lies within it is stood for.

@@ -1,6 +1,6 @@
 //! The list of accesses of transfers and the host ([`super::host`]).
 
-use bugaroo_semantics::event::{Memory, Range, WorkId};
+use bugaroo_semantics::event::{Range, WhoseBytes, WorkId};
 
 use super::record::{Record, WRITES};
 use super::rows::Row;
@@ -22,11 +22,12 @@ pub(super) fn shared(a: &Range, b: &Range) -> Option<Range> {
 impl HostLog {
     /// Fills a new page with what is known of it.
     pub fn fill(&self, first: u64, rows: &mut [Row; PAGE]) {
-        let page = Range { memory: Memory::Global, address: first << ROW_SHIFT, bytes: PAGE as u64 * ROW };
+        let page =
+            Range { memory: WhoseBytes::Global, address: first << ROW_SHIFT, bytes: PAGE as u64 * ROW };
         for (range, record) in &self.all {
             let Some(here) = shared(range, &page) else { continue };
             for (row, there) in (first..).zip(rows.iter_mut()) {
-                let row = Range { memory: Memory::Global, address: row << ROW_SHIFT, bytes: ROW };
+                let row = Range { memory: WhoseBytes::Global, address: row << ROW_SHIFT, bytes: ROW };
                 let Some(part) = shared(&here, &row) else { continue };
                 let from = (part.address & (ROW - 1)) as u32;
                 let record = Record { mask: bytes(from, from + part.bytes as u32), ..*record };

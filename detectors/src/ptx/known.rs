@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::clocks::{View, Writers, joined};
+use bugaroo_semantics::clocks::{View, WriterSet, joined};
 
 use super::by_lane::ByLane;
 use super::record::key;
@@ -40,10 +40,10 @@ impl Known {
         }
         let mut view = View::clone(&self.view);
         if needs_cta {
-            view.advance(Writers::cta(cta), u64::from(self.met));
+            view.advance(WriterSet::cta(cta), u64::from(self.met));
         }
         if needs_warp {
-            view.advance(Writers::warp(thread), u64::from(self.met_warp));
+            view.advance(WriterSet::warp(thread), u64::from(self.met_warp));
         }
         view.advance_lanes(key(cta, place & !31), below, u64::from(self.below.1));
         Rc::new(view)
@@ -53,7 +53,7 @@ impl Known {
     pub fn own_view(&self, cta: u32, place: u32, time: u32) -> Rc<View> {
         let thread = key(cta, place);
         let mut view = View::clone(&self.whole(cta, place));
-        view.advance(Writers::thread(thread), u64::from(time));
+        view.advance(WriterSet::thread(thread), u64::from(time));
         view.belongs_to(thread, u64::from(time));
         Rc::new(view)
     }
@@ -101,7 +101,7 @@ impl Fenced {
         let time = u64::from(self.time);
         let mut view = View::clone(&self.known.whole(cta, first + last(lanes)));
         if lanes == full {
-            view.advance(Writers::warp(key(cta, first)), time);
+            view.advance(WriterSet::warp(key(cta, first)), time);
         } else {
             view.advance_lanes(key(cta, first), lanes, time);
         }

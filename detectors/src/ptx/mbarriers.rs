@@ -13,11 +13,11 @@
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{AccessKind, Lanes, Range, Site, each};
+use bugaroo_semantics::event::{AccessKind, Lanes, Range, SiteNumber, each};
 use bugaroo_semantics::scope::Strength;
 
 use super::check::Check;
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::places::place_of;
 use super::record::{Kind, ONE, Record, STRONG, WRITES, key};
 use super::state::Grid;
@@ -26,15 +26,22 @@ use crate::shadow::{ROW, ROW_SHIFT, bytes};
 /// Bytes of an mbarrier.
 const BYTES: u32 = 8;
 
-impl Ptx {
+impl ExactDetector {
     /// Lanes make or end an mbarrier.
-    pub(super) fn mbarrier_made(&mut self, by: &Lanes, at: &Range, site: Site) {
+    pub(super) fn mbarrier_made(&mut self, by: &Lanes, at: &Range, site: SiteNumber) {
         let kind = (AccessKind::Store, Strength::Weak);
         each(by.mask).for_each(|lane| self.on_mbarrier((by, lane), at, site, kind));
     }
 
     /// Lanes operate on one. `waits`: they have found a phase completed; else they arrive.
-    pub(super) fn mbarrier_used(&mut self, by: &Lanes, at: &Range, site: Site, scope: Scope, waits: bool) {
+    pub(super) fn mbarrier_used(
+        &mut self,
+        by: &Lanes,
+        at: &Range,
+        site: SiteNumber,
+        scope: Scope,
+        waits: bool,
+    ) {
         let kind = if waits { AccessKind::Load } else { AccessKind::Atomic(AtomOp::Add) };
         let kind = (kind, Strength::Strong(scope));
         each(by.mask).for_each(|lane| self.on_mbarrier((by, lane), at, site, kind));
@@ -44,7 +51,7 @@ impl Ptx {
         &mut self,
         (by, lane): (&Lanes, u32),
         at: &Range,
-        site: Site,
+        site: SiteNumber,
         (kind, strength): (AccessKind, Strength),
     ) {
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };

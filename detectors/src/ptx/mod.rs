@@ -64,19 +64,19 @@ mod sync;
 mod told_later;
 mod works;
 
-pub use detector::Ptx;
+pub use detector::ExactDetector;
 
 use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
-use crate::finding::{Detector, Finding, Warning};
+use crate::finding::{RaceDetector, RaceFinding, Warning};
 use release::Reach;
 use report::SIDE_BY_SIDE;
 use state::Grid;
 
-impl Observer for Ptx {
+impl Observer for ExactDetector {
     fn wants(&self) -> Wants {
         Wants { branches: false, sources: true, before: false }
     }
@@ -125,7 +125,7 @@ impl Observer for Ptx {
     }
 }
 
-impl Ptx {
+impl ExactDetector {
     fn synchronise(&mut self, event: &Event<'_>) {
         let grid = match event {
             Event::Exit(by) | Event::ClusterLeave(by) => by.grid,
@@ -275,12 +275,12 @@ impl Ptx {
     }
 }
 
-impl Detector for Ptx {
+impl RaceDetector for ExactDetector {
     fn name(&self) -> &'static str {
         "ptx"
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.report.all.take_findings()
     }
 

@@ -1,15 +1,15 @@
 //! Where strong accesses are.
 
-use bugaroo_semantics::event::{Memory, Range};
+use bugaroo_semantics::event::{Range, WhoseBytes};
 
 /// Where a strong access is: the first byte's address, and how many.
 pub(super) type Place = (u8, u32, u64, u32);
 
 /// Where an access is, as a key.
-pub(super) fn place_of(memory: Memory, address: u64, size: u32) -> Place {
+pub(super) fn place_of(memory: WhoseBytes, address: u64, size: u32) -> Place {
     match memory {
-        Memory::Global => (0, 0, address, size),
-        Memory::Shared(slot) => (1, slot, address, size),
+        WhoseBytes::Global => (0, 0, address, size),
+        WhoseBytes::Shared(slot) => (1, slot, address, size),
     }
 }
 

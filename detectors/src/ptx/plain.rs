@@ -4,7 +4,7 @@ use bugaroo_semantics::event::{Access, AccessKind, Addresses, each};
 use bugaroo_semantics::scope::Strength;
 
 use super::check::Check;
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::record::{Kind, ONE, Record, WRITES};
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
@@ -66,7 +66,7 @@ fn alike(all: &[u64; 32], mask: u32, bytes: u32) -> (u32, Option<u32>) {
     (lanes, (apart != 0).then_some(step.trailing_zeros()))
 }
 
-impl Ptx {
+impl ExactDetector {
     /// Lanes access memory, not strongly.
     pub(super) fn plain(&mut self, access: &Access<'_>) {
         let kind = Kind {

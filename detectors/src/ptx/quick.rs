@@ -7,7 +7,7 @@
 use bugaroo_semantics::event::{Access, AccessKind, each};
 
 use super::check::Check;
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::record::{Record, WRITES};
 use super::rows::granule;
 use super::state::LaneSync;
@@ -20,7 +20,7 @@ impl LaneSync {
     }
 }
 
-impl Ptx {
+impl ExactDetector {
     /// Does those lanes of an access that are as above. Gives the others: from the first one on that is not.
     pub(super) fn quick(&mut self, access: &Access<'_>, record: &Record) -> u32 {
         let mask = access.by.mask;

@@ -1,6 +1,6 @@
 //! One access, or those of a warp at one instruction, as the shadow keeps them: which bytes of a row, by whom, when.
 
-use bugaroo_semantics::event::{AccessKind, Site, WorkId};
+use bugaroo_semantics::event::{AccessKind, SiteNumber, WorkId};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 use rustc_hash::FxHashMap;
 
@@ -130,7 +130,7 @@ pub(super) fn key(cta: u32, place: u32) -> ThreadKey {
 /// What the accesses of an instruction are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
-    pub site: Site,
+    pub site: SiteNumber,
     pub kind: AccessKind,
     pub strength: Strength,
     pub size: u32,

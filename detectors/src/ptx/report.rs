@@ -1,6 +1,6 @@
 //! Findings: which two accesses, how far apart, and what is missing between them.
 
-use bugaroo_semantics::event::{Memory, WorkId, WorkKind};
+use bugaroo_semantics::event::{WhoseBytes, WorkId, WorkKind};
 use rustc_hash::FxHashSet;
 
 use super::record::{COPY, HOST, Kinds, Record, STRONG};
@@ -8,7 +8,7 @@ use super::release::Reach;
 use super::state::Grid;
 use super::works::Works;
 use crate::collected::Collected;
-use crate::finding::{Class, Finding, Kind, Missing, Party, Who};
+use crate::finding::{HowFar, MissingOrder, RaceFinding, RacingKind, RacingParty, Who};
 
 /// What is warned of where grids talk to each other.
 pub(super) const SIDE_BY_SIDE: &str =
@@ -19,9 +19,9 @@ pub(super) const SIDE_BY_SIDE: &str =
 pub(super) struct Report {
     pub kinds: Kinds,
     /// Whose row is looked at, and its first address.
-    pub here: (Memory, u64),
+    pub here: (WhoseBytes, u64),
     /// By the kinds of both records, and how far apart.
-    pub all: Collected<(u32, u32, Class)>,
+    pub all: Collected<(u32, u32, HowFar)>,
     /// Works in which anything raced.
     pub raced: FxHashSet<WorkId>,
 }
@@ -30,7 +30,7 @@ impl Default for Report {
     fn default() -> Report {
         Report {
             kinds: Kinds::default(),
-            here: (Memory::Global, 0),
+            here: (WhoseBytes::Global, 0),
             all: Collected::default(),
             raced: FxHashSet::default(),
         }
@@ -54,8 +54,8 @@ impl Report {
         let key = (old.kind, new.kind, class);
         let (memory, row) = self.here;
         let party = |record, place| party(&self.kinds, row, record, place, byte);
-        self.all.add(key, 1, || Finding {
-            kind: Kind::Race,
+        self.all.add(key, 1, || RaceFinding {
+            kind: RacingKind::Race,
             class,
             memory,
             address: row + u64::from(byte),
@@ -63,14 +63,14 @@ impl Report {
             forgotten: None,
             latest: None,
             second: party(new, places.1),
-            missing: if proxy { Missing::ProxyFence } else { missing(works, grid, old, new, places) },
+            missing: if proxy { MissingOrder::ProxyFence } else { missing(works, grid, old, new, places) },
             count: 1,
         });
     }
 }
 
 /// One of the two, at a byte of a row that begins there.
-fn party(kinds: &Kinds, row: u64, record: &Record, place: u32, byte: u32) -> Party {
+fn party(kinds: &Kinds, row: u64, record: &Record, place: u32, byte: u32) -> RacingParty {
     let kind = kinds.of(record.kind);
     let host = record.is(HOST);
     let who = if host {
@@ -79,7 +79,7 @@ fn party(kinds: &Kinds, row: u64, record: &Record, place: u32, byte: u32) -> Par
         Who::Thread { grid: record.grid, block: u64::from(record.cta), thread: place }
     };
     let start = if kind.size.is_power_of_two() && !host { byte & !(kind.size.min(128) - 1) } else { byte };
-    Party {
+    RacingParty {
         who,
         site: kind.site,
         kind: kind.kind,
@@ -90,53 +90,63 @@ fn party(kinds: &Kinds, row: u64, record: &Record, place: u32, byte: u32) -> Par
     }
 }
 
-fn class(works: &Works, old: &Record, new: &Record, places: (u32, u32)) -> Class {
+fn class(works: &Works, old: &Record, new: &Record, places: (u32, u32)) -> HowFar {
     let is_host = |record: &Record| record.is(HOST) && works.kind(record.grid) == WorkKind::Host;
     if is_host(old) || is_host(new) {
-        Class::Host
+        HowFar::Host
     } else if old.grid != new.grid || old.is(HOST) || new.is(HOST) {
-        Class::InterGrid
+        HowFar::InterGrid
     } else if old.cta != new.cta {
-        Class::InterBlock
+        HowFar::InterBlock
     } else if places.0 >> 5 != places.1 >> 5 {
-        Class::IntraBlock
+        HowFar::IntraBlock
     } else {
-        Class::IntraWarp
+        HowFar::IntraWarp
     }
 }
 
-fn missing(works: &Works, grid: Option<&Grid>, old: &Record, new: &Record, places: (u32, u32)) -> Missing {
+fn missing(
+    works: &Works,
+    grid: Option<&Grid>,
+    old: &Record,
+    new: &Record,
+    places: (u32, u32),
+) -> MissingOrder {
     if old.grid != new.grid || old.is(HOST) || new.is(HOST) {
         let host = |record: &Record| works.kind(record.grid) == WorkKind::Host;
         if works.children.part(old.grid, new.grid).is_some() {
-            return Missing::Launch;
+            return MissingOrder::Launch;
         }
-        return if host(old) || host(new) { Missing::HostSync } else { Missing::Stream };
+        return if host(old) || host(new) { MissingOrder::HostSync } else { MissingOrder::Stream };
     }
     if old.is(COPY) {
-        return Missing::CopyWait;
+        return MissingOrder::CopyWait;
     }
-    let Some(grid) = grid else { return Missing::Release };
+    let Some(grid) = grid else { return MissingOrder::Release };
     let apart = Reach::between(old.cta, new.cta, grid.cluster);
     if old.is(STRONG) && new.is(STRONG) {
         let reach = old.reach() < apart || new.reach() < apart;
-        return if reach { Missing::AtomicScope } else { Missing::Overlap };
+        return if reach { MissingOrder::AtomicScope } else { MissingOrder::Overlap };
     }
     let released = released(grid, old.cta, places.0).filter(|released| released.0 >= old.time);
     let acquired = acquired(grid, new.cta, places.1);
     if released.is_none() && old.cta == new.cta {
-        return if places.0 >> 5 == places.1 >> 5 { Missing::WarpBarrier } else { Missing::BlockBarrier };
+        return if places.0 >> 5 == places.1 >> 5 {
+            MissingOrder::WarpBarrier
+        } else {
+            MissingOrder::BlockBarrier
+        };
     }
-    let Some((_, when, how_far)) = released else { return Missing::Release };
+    let Some((_, when, how_far)) = released else { return MissingOrder::Release };
     match acquired {
         Some((since, reach)) if since >= when => {
             if how_far < apart || reach < apart {
-                Missing::Scope
+                MissingOrder::Scope
             } else {
-                Missing::Strong
+                MissingOrder::Strong
             }
         }
-        _ => Missing::Acquire,
+        _ => MissingOrder::Acquire,
     }
 }
 

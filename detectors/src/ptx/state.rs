@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_semantics::clocks::View;
-use bugaroo_semantics::event::{Lanes, Memory, Shape, WorkId, WriteId};
+use bugaroo_semantics::event::{Lanes, Shape, WhoseBytes, WorkId, WriteId};
 use bugaroo_semantics::scope::ThreadKey;
 use rustc_hash::FxHashMap;
 
@@ -129,13 +129,13 @@ pub(super) struct Message {
 pub(super) struct Held {
     pub address: u64,
     pub message: Message,
-    pub memory: bugaroo_semantics::event::Memory,
+    pub memory: bugaroo_semantics::event::WhoseBytes,
 }
 
 /// A strong read, one element of it, whose source is told later.
 #[derive(Debug)]
 pub(super) struct Pending {
-    pub memory: bugaroo_semantics::event::Memory,
+    pub memory: bugaroo_semantics::event::WhoseBytes,
     pub address: u64,
     pub size: u32,
     pub record: Record,
@@ -199,9 +199,9 @@ impl Grid {
     /// Before which time of its CTA all has been done that stands in a memory, seen from everybody who may access it from now on. Where
     /// only the CTA itself does, all of whose threads have met; but a copy that is under way has not. 0: nothing.
     #[inline]
-    pub fn settled(&self, memory: Memory, warp: &Warp) -> u32 {
+    pub fn settled(&self, memory: WhoseBytes, warp: &Warp) -> u32 {
         match warp.views.one() {
-            Some(known) if memory != Memory::Global && self.cluster == 1 && self.copies.is_empty() => {
+            Some(known) if memory != WhoseBytes::Global && self.cluster == 1 && self.copies.is_empty() => {
                 known.met.saturating_add(1)
             }
             _ => 0,

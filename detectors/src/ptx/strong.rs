@@ -5,11 +5,11 @@
 //! or an acquire of the same place later.
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Access, AccessKind, Lanes, Memory, WriteId, each};
+use bugaroo_semantics::event::{Access, AccessKind, Lanes, WhoseBytes, WriteId, each};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 use super::check::{Actor, Check};
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::few::Few;
 use super::links::Name;
 use super::messages::ANY;
@@ -60,7 +60,7 @@ pub(super) fn granules(mask: Bytes) -> impl Iterator<Item = usize> {
     first as usize..=last as usize
 }
 
-impl Ptx {
+impl ExactDetector {
     /// Lanes access memory strongly.
     pub(super) fn strong(&mut self, access: &Access<'_>) {
         let Some(grid) = self.grids.get(&access.by.grid) else { return };
@@ -203,7 +203,7 @@ impl Ptx {
     pub(super) fn come_across(
         &mut self,
         by: &Lanes,
-        memory: Memory,
+        memory: WhoseBytes,
         at: Element,
         record: &Record,
         number: Option<WriteId>,
@@ -293,8 +293,8 @@ impl Ptx {
     }
 
     /// A strong write is visible, or can be named from now on.
-    pub(super) fn tell(&mut self, grid: u32, memory: Memory, row: u64, message: Message) {
-        self.told[usize::from(memory != Memory::Global)] = true;
+    pub(super) fn tell(&mut self, grid: u32, memory: WhoseBytes, row: u64, message: Message) {
+        self.told[usize::from(memory != WhoseBytes::Global)] = true;
         let log = &self.host;
         let row = self.shadow.row(grid, memory, row, |first, rows| log.fill(first, rows));
         let cells = row.split(&mut self.spare);
@@ -310,7 +310,7 @@ impl Ptx {
     pub(super) fn hand_over(
         &mut self,
         by: &Lanes,
-        memory: Memory,
+        memory: WhoseBytes,
         (record, at): (&Record, Element),
         sources: &Sources,
         carried: Entries,
@@ -319,7 +319,7 @@ impl Ptx {
         if carried.is_none() && sources.links.is_empty() && sources.entries.is_none() {
             return;
         }
-        self.told[usize::from(memory != Memory::Global)] = true;
+        self.told[usize::from(memory != WhoseBytes::Global)] = true;
         let before = self.still(&sources.chain);
         let log = &self.host;
         let row = self.shadow.row(by.grid, memory, at.row, |first, rows| log.fill(first, rows));

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::clocks::{View, Writers, joined};
-use bugaroo_semantics::event::{AccessKind, CopyId, Lanes, Proxy, Range, Site, each};
+use bugaroo_semantics::clocks::{View, WriterSet, joined};
+use bugaroo_semantics::event::{AccessKind, CopyId, Lanes, Proxy, Range, SiteNumber, each};
 use bugaroo_semantics::scope::Strength;
 
 use super::check::{Actor, Check};
 use super::copies::Copy;
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::record::{COPY, Kind, ONE, Record, WRITES, key};
 
 use super::known::{Known, Views, last};
@@ -105,7 +105,7 @@ impl Grid {
                 None => Rc::clone(other),
             });
         };
-        let mut entries: Vec<(Writers, u64)> = Vec::new();
+        let mut entries: Vec<(WriterSet, u64)> = Vec::new();
         let whole = all_there && all_wait;
         let exited = if all_there { self.ctas[at].exited.as_slice() } else { &[] };
         for (warp, first, lanes, arrived) in phase.arrivals.iter().chain(exited) {
@@ -127,10 +127,10 @@ impl Grid {
                 continue;
             }
             if *lanes == warp.full {
-                entries.push((Writers::warp(key(cta, *first)), u64::from(when)));
+                entries.push((WriterSet::warp(key(cta, *first)), u64::from(when)));
             } else {
                 entries.extend(
-                    each(*lanes).map(|lane| (Writers::thread(key(cta, *first + lane)), u64::from(when))),
+                    each(*lanes).map(|lane| (WriterSet::thread(key(cta, *first + lane)), u64::from(when))),
                 );
             }
         }
@@ -179,7 +179,7 @@ impl Grid {
                 known.take(view);
             }
             if let Some(time) = self.objects.fenced(thread) {
-                Rc::make_mut(&mut known.view).advance(Writers::thread(thread), u64::from(time));
+                Rc::make_mut(&mut known.view).advance(WriterSet::thread(thread), u64::from(time));
             }
             let phase = self.clusters.entry(cta / self.cluster).or_default();
             phase.arrivals.push((by.warp, by.first, 1 << lane, Some((0, known))));
@@ -198,7 +198,7 @@ impl Grid {
             let place = by.first + last(lanes);
             let mut view = View::clone(&known.whole(cta, place));
             if lanes == warp.full {
-                view.advance(Writers::warp(key(cta, place)), u64::from(time));
+                view.advance(WriterSet::warp(key(cta, place)), u64::from(time));
             } else {
                 view.advance_lanes(key(cta, by.first), lanes, u64::from(time));
             }
@@ -307,7 +307,7 @@ impl Grid {
     pub fn copy_issued(
         &mut self,
         by: &Lanes,
-        site: Site,
+        site: SiteNumber,
         id: CopyId,
         proxy: Proxy,
         from: Option<Range>,
@@ -359,7 +359,7 @@ impl Grid {
     }
 }
 
-impl Ptx {
+impl ExactDetector {
     /// A copy reads and writes.
     pub(super) fn copy_done(&mut self, grid: u32, id: CopyId) {
         let Some(copy) = self.grids.get(&grid).and_then(|grid| grid.copies.get(id as u32)) else { return };

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Lanes, Memory, Range, WriteId};
+use bugaroo_semantics::event::{Lanes, Range, WhoseBytes, WriteId};
 
 use super::check::Check;
-use super::detector::Ptx;
+use super::detector::ExactDetector;
 use super::places::{Place, overlap, place_of};
 use super::record::{Record, key};
 use super::release::{self, Reach, Release};
@@ -14,13 +14,13 @@ use super::state::Message;
 use super::strong::{Element, Sources, granules};
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
-impl Ptx {
+impl ExactDetector {
     /// A held store is visible.
     pub(super) fn landed(&mut self, by: &Lanes, range: &Range, number: WriteId, last: bool) {
         let lane = by.mask.trailing_zeros();
         let me = key(by.block as u32, by.first + lane);
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
-        if grid.held.is_empty() && !self.told[usize::from(range.memory != Memory::Global)] {
+        if grid.held.is_empty() && !self.told[usize::from(range.memory != WhoseBytes::Global)] {
             // It was not a strong one, and stands over nothing.
             return;
         }
@@ -165,7 +165,7 @@ impl Ptx {
     }
 
     /// An atomic's write hands on what it turns out to have read.
-    fn inherit(&mut self, by: &Lanes, memory: Memory, at: Element, link: u32, sources: &Sources) {
+    fn inherit(&mut self, by: &Lanes, memory: WhoseBytes, at: Element, link: u32, sources: &Sources) {
         let before = self.still(&sources.chain);
         // Others may have had its number before.
         let use_of = self.links.use_of(link);
@@ -185,7 +185,7 @@ impl Ptx {
 
     /// Of the writes that an atomic turns out to have read, those need not be kept that it stands for: chains of atomics would grow for
     /// ever.
-    fn has_seen(&mut self, by: &Lanes, memory: Memory, record: &Record, at: Element, sources: &Sources) {
+    fn has_seen(&mut self, by: &Lanes, memory: WhoseBytes, record: &Record, at: Element, sources: &Sources) {
         let chain = self.still(&sources.chain);
         let Some(grid) = self.grids.get(&by.grid) else { return };
         let log = &self.host;
@@ -201,7 +201,7 @@ impl Ptx {
     fn decide(
         &mut self,
         by: &Lanes,
-        memory: Memory,
+        memory: WhoseBytes,
         row: u64,
         record: &Record,
         candidates: &[(Record, Bytes)],

@@ -10,7 +10,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::layout::Layout;
+use super::layout::EntryLayout;
 use crate::slabs::Slabs;
 
 const ROW_SHIFT: u32 = 7;
@@ -262,7 +262,7 @@ impl Metadata {
     }
 
     /// Nothing is known of these bytes any more: what an entry tells of in part, too.
-    pub fn forget(&mut self, layout: &Layout, address: u64, bytes: u64) {
+    pub fn forget(&mut self, layout: &EntryLayout, address: u64, bytes: u64) {
         let Some(last) = bytes.checked_sub(1).and_then(|more| address.checked_add(more)) else { return };
         let tags = 1 << self.tag_bits.unwrap_or(0);
         for page in 0..self.pages.len() {
@@ -290,7 +290,7 @@ impl Metadata {
 
     fn forget_page(
         &mut self,
-        layout: &Layout,
+        layout: &EntryLayout,
         (page, tag): (usize, u64),
         start: u64,
         (first, last): (u64, u64),

@@ -6,39 +6,45 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Site, Values, WorkId,
+    Access, AccessKind, Addresses, Event, Lanes, Shape, SiteNumber, Values, WhoseBytes, WorkId,
 };
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
-use super::check::Condition;
-use super::layout::{Facts, Layout};
-use super::options::{Choice, Options};
+use super::check::RaceCondition;
+use super::layout::{EntryLayout, LaunchFacts};
+use super::options::{LayoutChoice, ScordOptions};
 use super::raced::{Race, Sites};
 use super::report::{self, Reports};
-use crate::finding::{Detector, Finding, Warning};
+use crate::finding::{RaceDetector, RaceFinding, Warning};
 use crate::watched::Watched;
 
 /// A grid that device code has looked at.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct ScordLooked {
     /// What observers know it by.
     pub grid: WorkId,
     /// Where the word's fields were.
-    pub layout: Layout,
+    pub layout: EntryLayout,
     /// What observers know the program's instruction 0 by.
-    pub first_site: Site,
+    pub first_site: SiteNumber,
     /// The program's accesses: number of the instruction, kind, strength and bytes of an element.
     pub accesses: Vec<(u32, AccessKind, Strength, u32)>,
 }
 
 /// The word's layout for a launch of a program of so many instructions, which may fence, and take locks.
-pub fn layout(choice: Choice, shape: &Shape, instructions: u32, fences: bool, locks: bool) -> Layout {
+pub fn layout(
+    choice: LayoutChoice,
+    shape: &Shape,
+    instructions: u32,
+    fences: bool,
+    locks: bool,
+) -> EntryLayout {
     match choice {
-        Choice::Paper => Layout::paper(false),
-        Choice::Given(layout) => layout,
-        Choice::Fit => Layout::fit(&Facts {
+        LayoutChoice::Paper => EntryLayout::paper(false),
+        LayoutChoice::Given(layout) => layout,
+        LayoutChoice::Fit => EntryLayout::fit(&LaunchFacts {
             blocks: shape.blocks,
             warps: shape.warps_per_cta,
             threads: false,
@@ -51,12 +57,12 @@ pub fn layout(choice: Choice, shape: &Shape, instructions: u32, fences: bool, lo
 }
 
 /// What of these options device code does not do, if anything.
-pub fn unsupported(options: &Options) -> Option<&'static str> {
+pub fn unsupported(options: &ScordOptions) -> Option<&'static str> {
     let apart = "threads of a warp apart";
     match options {
-        Options { cache: Some(_), .. } => Some("metadata as a cache"),
-        Options { independent_threads: true, .. } => Some(apart),
-        Options { layout: Choice::Given(layout), .. } => {
+        ScordOptions { cache: Some(_), .. } => Some("metadata as a cache"),
+        ScordOptions { independent_threads: true, .. } => Some(apart),
+        ScordOptions { layout: LayoutChoice::Given(layout), .. } => {
             let widths = layout.widths();
             (widths.thread > 0 || widths.epoch > 0).then_some(apart)
         }
@@ -75,7 +81,7 @@ pub struct Raced {
     /// The word that the piece of memory had.
     pub old: u64,
     /// Which condition makes it a race.
-    pub condition: Condition,
+    pub condition: RaceCondition,
     /// Where the access begins.
     pub address: u64,
     /// Where its piece of memory begins.
@@ -125,29 +131,29 @@ impl Values for Nothing {
 
 /// What has been told of all launches, and how device code is to look at those to come.
 #[derive(Debug)]
-pub struct Told {
+pub struct ScordTold {
     /// As the native form has them, but for what is [`unsupported`].
-    pub options: Options,
+    pub options: ScordOptions,
     /// Of grids of which not everything is looked at.
     watched: BTreeMap<WorkId, Watched>,
     reports: Reports,
 }
 
-impl Told {
+impl ScordTold {
     /// What of a grid that begins is looked at; None: everything.
     pub fn take_watched(&mut self, grid: WorkId) -> Option<Watched> {
         self.watched.remove(&grid)
     }
 
     /// The races of a launch.
-    pub fn races(&mut self, launch: &Launch, races: &[Raced]) {
+    pub fn races(&mut self, launch: &ScordLooked, races: &[Raced]) {
         let sites = Sites::known(launch.first_site, &launch.accesses);
         for raced in races {
             self.race(launch, &sites, raced);
         }
     }
 
-    fn race(&mut self, launch: &Launch, sites: &Sites, raced: &Raced) {
+    fn race(&mut self, launch: &ScordLooked, sites: &Sites, raced: &Raced) {
         let (block, thread) = raced.by;
         let lane = thread % 32;
         let by = Lanes { grid: launch.grid, warp: 0, cta: 0, block, first: thread - lane, mask: 1 << lane };
@@ -158,7 +164,7 @@ impl Told {
             strength: raced.strength,
             acquire: false,
             release: false,
-            memory: Memory::Global,
+            memory: WhoseBytes::Global,
             size: raced.size,
             elements: 1,
             at: Addresses::Same(raced.address),
@@ -216,30 +222,30 @@ impl Told {
 /// A detector of what device code tells.
 #[derive(Debug)]
 pub struct FromDevice {
-    told: Rc<RefCell<Told>>,
+    told: Rc<RefCell<ScordTold>>,
 }
 
 impl Default for FromDevice {
     fn default() -> FromDevice {
-        FromDevice::new(Options::default())
+        FromDevice::new(ScordOptions::default())
     }
 }
 
 impl FromDevice {
     /// It has been told nothing.
-    pub fn new(options: Options) -> FromDevice {
+    pub fn new(options: ScordOptions) -> FromDevice {
         let reports = report::reports(options.most_races);
-        let told = Told { options, watched: BTreeMap::new(), reports };
+        let told = ScordTold { options, watched: BTreeMap::new(), reports };
         FromDevice { told: Rc::new(RefCell::new(told)) }
     }
 
     /// Where to tell it.
-    pub fn told(&self) -> Rc<RefCell<Told>> {
+    pub fn told(&self) -> Rc<RefCell<ScordTold>> {
         Rc::clone(&self.told)
     }
 }
 
-impl Detector for FromDevice {
+impl RaceDetector for FromDevice {
     fn name(&self) -> &'static str {
         "scord"
     }
@@ -252,7 +258,7 @@ impl Detector for FromDevice {
         false
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.told.borrow_mut().reports.take_findings()
     }
 

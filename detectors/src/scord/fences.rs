@@ -2,9 +2,9 @@
 //!
 //! Counts are kept whole here; entries keep them as wide as their fields are, and compare so.
 
-use super::check::Since;
-use super::layout::Layout;
-use super::metadata::Entry;
+use super::check::SinceAccess;
+use super::layout::EntryLayout;
+use super::metadata::ScordEntry;
 
 /// A block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ struct Block {
 
 /// Fences of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fences {
+pub struct WarpFences {
     /// For the device.
     pub dev: u32,
     /// For the block.
@@ -30,18 +30,18 @@ pub struct Fences {
 
 /// The blocks of a grid, by the numbers that entries have for them.
 #[derive(Debug, Default)]
-pub struct Blocks {
+pub struct ScordBlocks {
     blocks: Vec<Block>,
-    file: Vec<Fences>,
+    file: Vec<WarpFences>,
     warps: u32,
     /// Blocks of a cluster; 1 where there are none.
     cluster: u32,
 }
 
-impl Blocks {
+impl ScordBlocks {
     /// Of so many warps each, so many a cluster.
-    pub fn new(warps: u32, cluster: u32) -> Blocks {
-        Blocks { blocks: Vec::new(), file: Vec::new(), warps, cluster: cluster.max(1) }
+    pub fn new(warps: u32, cluster: u32) -> ScordBlocks {
+        ScordBlocks { blocks: Vec::new(), file: Vec::new(), warps, cluster: cluster.max(1) }
     }
 
     #[inline]
@@ -59,9 +59,9 @@ impl Blocks {
 
     /// What a warp has fenced.
     #[inline]
-    pub fn fences(&self, block: u32, warp: u32) -> Fences {
+    pub fn fences(&self, block: u32, warp: u32) -> WarpFences {
         match self.get(block).file {
-            0 => Fences::default(),
+            0 => WarpFences::default(),
             file => self.file.get((file - 1 + warp) as usize).copied().unwrap_or_default(),
         }
     }
@@ -73,7 +73,7 @@ impl Blocks {
     }
 
     /// A warp fences. `counts`: it has accessed memory since it last did, else its number need not change. Gives its new numbers.
-    pub fn fence(&mut self, block: u32, warp: u32, device: bool, counts: bool) -> Fences {
+    pub fn fence(&mut self, block: u32, warp: u32, device: bool, counts: bool) -> WarpFences {
         let (warps, end) = (self.warps, self.file.len() as u32);
         let state = self.get_mut(block);
         if device {
@@ -81,10 +81,10 @@ impl Blocks {
         }
         if state.file == 0 {
             state.file = end + 1;
-            self.file.resize((end + warps) as usize, Fences::default());
+            self.file.resize((end + warps) as usize, WarpFences::default());
         }
         let at = self.get(block).file - 1 + warp;
-        let Some(fences) = self.file.get_mut(at as usize) else { return Fences::default() };
+        let Some(fences) = self.file.get_mut(at as usize) else { return WarpFences::default() };
         match (counts, device) {
             (true, true) => fences.dev = fences.dev.wrapping_add(1),
             (true, false) => fences.blk = fences.blk.wrapping_add(1),
@@ -100,7 +100,7 @@ impl Blocks {
         state.barriers
     }
 
-    /// As [`Blocks::meet`], of a block whose whole cluster meets.
+    /// As [`ScordBlocks::meet`], of a block whose whole cluster meets.
     pub fn meet_cluster(&mut self, block: u32) -> u32 {
         let barriers = self.meet(block);
         self.get_mut(block).cluster_at = barriers;
@@ -109,14 +109,14 @@ impl Blocks {
 
     /// What has happened since the access that an entry tells of, for an access of `block`.
     #[inline]
-    pub fn since(&self, layout: &Layout, md: &Entry, block: u32) -> Since {
+    pub fn since(&self, layout: &EntryLayout, md: &ScordEntry, block: u32) -> SinceAccess {
         let state = self.get(md.block);
         let fences = self.fences(md.block, md.warp);
         // How many barriers ago that was, as far as the field tells.
         let age = layout.barrier(state.barriers.wrapping_sub(md.barrier));
         let behind = |at: u32| age > state.barriers.wrapping_sub(at);
         let near = self.cluster > 1 && md.block / self.cluster == block / self.cluster;
-        Since {
+        SinceAccess {
             dev: layout.dev_fence(fences.dev) != md.dev_fence || behind(state.fenced_at),
             blk: layout.blk_fence(fences.blk) != md.blk_fence,
             barrier: age != 0,
@@ -126,6 +126,6 @@ impl Blocks {
 
     /// Bytes that it holds.
     pub fn bytes(&self) -> u64 {
-        (self.blocks.capacity() * size_of::<Block>() + self.file.capacity() * size_of::<Fences>()) as u64
+        (self.blocks.capacity() * size_of::<Block>() + self.file.capacity() * size_of::<WarpFences>()) as u64
     }
 }

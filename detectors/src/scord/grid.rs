@@ -3,16 +3,16 @@
 use std::rc::Rc;
 
 use bugaroo_ptx::op::AtomOp;
-use bugaroo_semantics::event::{Access, AccessKind, Lanes, Memory, Range, Shape, Site, WorkId};
+use bugaroo_semantics::event::{Access, AccessKind, Lanes, Range, Shape, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::{Scope, Strength};
 
 use super::cache::Metadata;
 use super::check::Now;
 use super::cta::Cta;
-use super::fences::Blocks;
-use super::layout::{Facts, Layout};
-use super::options::{Choice, Options};
+use super::fences::ScordBlocks;
+use super::layout::{EntryLayout, LaunchFacts};
+use super::options::{LayoutChoice, ScordOptions};
 use super::raced::Sites;
 use super::report::{self, Reports};
 use super::sweep::Sweep;
@@ -38,17 +38,17 @@ pub(super) struct Program {
 #[derive(Debug)]
 pub(super) struct Grid {
     pub id: WorkId,
-    pub first_site: Site,
+    pub first_site: SiteNumber,
     pub needs: Needs,
     /// What is looked at; None: everything.
     pub watched: Option<Watched>,
     shape: Shape,
-    options: Options,
+    options: ScordOptions,
     roles: Option<Rc<[Role]>>,
-    layout: Layout,
+    layout: EntryLayout,
     pub(super) warps: Vec<Warp>,
     pub(super) ctas: Vec<Cta>,
-    pub(super) blocks: Blocks,
+    pub(super) blocks: ScordBlocks,
     metadata: Metadata,
     sites: Sites,
     /// A number has wrapped, and that was told.
@@ -62,9 +62,9 @@ pub(super) struct Grid {
 impl Grid {
     /// A grid begins.
     pub fn new(
-        (id, first_site): (WorkId, Site),
+        (id, first_site): (WorkId, SiteNumber),
         shape: Shape,
-        options: Options,
+        options: ScordOptions,
         program: &Program,
         reports: &mut Reports,
     ) -> Grid {
@@ -84,7 +84,7 @@ impl Grid {
             layout,
             warps: (0..shape.warps).map(|_| Warp::default()).collect(),
             ctas: (0..shape.ctas).map(|_| Cta::default()).collect(),
-            blocks: Blocks::new(shape.warps_per_cta, shape.cluster),
+            blocks: ScordBlocks::new(shape.warps_per_cta, shape.cluster),
             metadata: Metadata::new(tag, options.most_bytes),
             sites: Sites::new(first_site),
             wrapped: false,
@@ -295,7 +295,7 @@ impl Grid {
 
     /// Bytes that mean something else from here on.
     pub fn forget(&mut self, range: Range) {
-        if range.memory == Memory::Global {
+        if range.memory == WhoseBytes::Global {
             self.metadata.forget(&self.layout, range.address, range.bytes);
         }
     }
@@ -324,12 +324,12 @@ impl Grid {
     }
 }
 
-fn layout_of(shape: &Shape, options: Options, roles: Option<&[Role]>, needs: Needs) -> Layout {
+fn layout_of(shape: &Shape, options: ScordOptions, roles: Option<&[Role]>, needs: Needs) -> EntryLayout {
     let threads = options.independent_threads;
     match options.layout {
-        Choice::Paper => Layout::paper(threads),
-        Choice::Given(layout) => layout,
-        Choice::Fit => Layout::fit(&Facts {
+        LayoutChoice::Paper => EntryLayout::paper(threads),
+        LayoutChoice::Given(layout) => layout,
+        LayoutChoice::Fit => EntryLayout::fit(&LaunchFacts {
             blocks: shape.blocks,
             warps: shape.warps_per_cta,
             threads,

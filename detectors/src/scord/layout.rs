@@ -2,7 +2,7 @@
 //!
 //! A word of zeros is memory that nobody has accessed: the three flags that the paper initialises to true are stored inverted.
 
-use super::metadata::{Entry, FIRST};
+use super::metadata::{FIRST, ScordEntry};
 
 /// Bits of a metadata word.
 pub const BITS: u32 = 64;
@@ -39,7 +39,7 @@ pub struct Widths {
 
 /// What a launch needs of a layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct LaunchFacts {
     /// Blocks of the grid.
     pub blocks: u64,
     /// Warps of a block.
@@ -100,7 +100,7 @@ impl Field {
 
 /// Where each field lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct EntryLayout {
     widths: Widths,
     bloom: Field,
     flags: Field,
@@ -116,10 +116,10 @@ pub struct Layout {
     wrote: Field,
 }
 
-impl Layout {
+impl EntryLayout {
     /// Fields of these widths, from the low end in the order of figure 7; what the paper's base design has not comes above. None
     /// where they take more than a word, or two instructions are not as wide as each other.
-    pub fn new(widths: Widths) -> Option<Layout> {
+    pub fn new(widths: Widths) -> Option<EntryLayout> {
         let mut used = 0;
         let mut field = |bits: u32| {
             let shift = used;
@@ -128,7 +128,7 @@ impl Layout {
             let mask = ((1u64 << bits.min(32)) - 1) as u32;
             (bits <= 32).then_some(Field { shift: if bits == 0 { 0 } else { shift }, mask })
         };
-        let layout = Layout {
+        let layout = EntryLayout {
             widths,
             bloom: field(widths.bloom)?,
             flags: field(flags_of(&widths))?,
@@ -149,7 +149,7 @@ impl Layout {
 
     /// That of figure 7. With `threads`, the lane takes the unused bits and the flag of divergence a bit of the barrier's
     /// (section VI).
-    pub fn paper(threads: bool) -> Layout {
+    pub fn paper(threads: bool) -> EntryLayout {
         let widths = Widths {
             tag: 4,
             block: 7,
@@ -163,7 +163,7 @@ impl Layout {
             site: 0,
             wrote: 0,
         };
-        Layout::of(widths)
+        EntryLayout::of(widths)
     }
 
     /// What suits a launch best. Each number that names an accessor has all the bits that it needs, if there are so many. Fences, barriers
@@ -172,7 +172,7 @@ impl Layout {
     /// again.
     ///
     /// Block numbers have as many bits without fences and locks as with them, so that a grid can change its layout.
-    pub fn fit(facts: &Facts) -> Layout {
+    pub fn fit(facts: &LaunchFacts) -> EntryLayout {
         let mut widths = Widths {
             tag: facts.tag,
             warp: bits_for(u64::from(facts.warps)),
@@ -203,12 +203,12 @@ impl Layout {
         };
         widths.wrote = if left >= 2 * widths.site { widths.site } else { 0 };
         widths.grow(fences(12), 16, if facts.threads { 12 } else { 0 });
-        Layout::of(widths)
+        EntryLayout::of(widths)
     }
 
     /// Of widths that fit.
-    fn of(widths: Widths) -> Layout {
-        Layout::new(widths).expect("the sum was kept to a word")
+    fn of(widths: Widths) -> EntryLayout {
+        EntryLayout::new(widths).expect("the sum was kept to a word")
     }
 
     /// Where the fields are that a word has without the cache and with warps that are one.
@@ -240,7 +240,7 @@ impl Layout {
 
     /// The word of an entry; numbers that do not fit wrap.
     #[inline]
-    pub fn pack(&self, entry: &Entry) -> u64 {
+    pub fn pack(&self, entry: &ScordEntry) -> u64 {
         self.bloom.put(u32::from(entry.bloom))
             | self.flags.put(u32::from(entry.flags ^ FIRST))
             | self.barrier.put(entry.barrier)
@@ -257,8 +257,8 @@ impl Layout {
 
     /// The entry of a word.
     #[inline]
-    pub fn unpack(&self, word: u64) -> Entry {
-        Entry {
+    pub fn unpack(&self, word: u64) -> ScordEntry {
+        ScordEntry {
             bloom: self.bloom.get(word) as u16,
             flags: self.flags.get(word) as u8 ^ FIRST,
             barrier: self.barrier.get(word),
@@ -319,19 +319,19 @@ impl Layout {
         count & self.dev_fence.mask
     }
 
-    /// As [`Layout::dev_fence`].
+    /// As [`EntryLayout::dev_fence`].
     #[inline]
     pub fn blk_fence(&self, count: u32) -> u32 {
         count & self.blk_fence.mask
     }
 
-    /// As [`Layout::dev_fence`].
+    /// As [`EntryLayout::dev_fence`].
     #[inline]
     pub fn barrier(&self, count: u32) -> u32 {
         count & self.barrier.mask
     }
 
-    /// As [`Layout::dev_fence`].
+    /// As [`EntryLayout::dev_fence`].
     #[inline]
     pub fn epoch(&self, count: u32) -> u32 {
         count & self.epoch.mask

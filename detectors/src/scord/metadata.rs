@@ -21,7 +21,7 @@ pub const DIVERGED: u8 = 128;
 
 /// An entry, its fields apart. Numbers are as wide as the layout has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct ScordEntry {
     /// The flags above.
     pub flags: u8,
     /// Who accessed last.
@@ -61,7 +61,7 @@ pub enum Written {
     ByFence,
 }
 
-impl Entry {
+impl ScordEntry {
     /// Whether nobody has accessed it.
     #[inline]
     pub fn is_initial(&self) -> bool {

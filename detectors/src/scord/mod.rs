@@ -6,7 +6,7 @@
 //! word and small tables, and know nothing of events.
 //!
 //! # Where it departs from the paper
-//! - The word is laid out for each launch ([`layout::Layout::fit`]): block numbers are those in the grid, not of slots, as nothing orders the
+//! - The word is laid out for each launch ([`layout::EntryLayout::fit`]): block numbers are those in the grid, not of slots, as nothing orders the
 //!   blocks that use a slot. A program's words have room for fences and for locks from its first fence and its first lock on.
 //!   What is left over keeps the last access's instruction, so that both can be named, and that of the last modification: a read in order
 //!   leaves the modification as what a later read races with ([`opponent`]).
@@ -75,16 +75,16 @@ mod sweep;
 pub mod update;
 mod warp;
 
-pub use options::{Choice, Options};
+pub use options::{LayoutChoice, ScordOptions};
 
 use std::collections::BTreeMap;
 
-use bugaroo_semantics::event::{Access, Event, Memory, Site, WorkId};
+use bugaroo_semantics::event::{Access, Event, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Scope;
 use bugaroo_semantics::{Observer, Spares, Wants};
 
-use crate::finding::{Detector, Finding, Warning};
+use crate::finding::{RaceDetector, RaceFinding, Warning};
 use crate::watched::Watched;
 use grid::{Grid, Program};
 use report::Reports;
@@ -96,8 +96,8 @@ const UNFORESEEN: &str = "scord: a kernel wrote to memory of which its text and 
 /// The detector.
 #[derive(Debug)]
 pub struct Scord {
-    options: Options,
-    programs: BTreeMap<Site, Program>,
+    options: ScordOptions,
+    programs: BTreeMap<SiteNumber, Program>,
     /// Of grids of which not everything is looked at.
     watched: BTreeMap<WorkId, Watched>,
     grids: Vec<Grid>,
@@ -108,13 +108,13 @@ pub struct Scord {
 
 impl Default for Scord {
     fn default() -> Scord {
-        Scord::new(Options::default())
+        Scord::new(ScordOptions::default())
     }
 }
 
 impl Scord {
     /// It has seen nothing.
-    pub fn new(options: Options) -> Scord {
+    pub fn new(options: ScordOptions) -> Scord {
         let reports = report::reports(options.most_races);
         Scord {
             options,
@@ -151,12 +151,12 @@ impl Scord {
     }
 }
 
-impl Detector for Scord {
+impl RaceDetector for Scord {
     fn name(&self) -> &'static str {
         "scord"
     }
 
-    fn learn_program(&mut self, first_site: Site, roles: &[Role]) {
+    fn learn_program(&mut self, first_site: SiteNumber, roles: &[Role]) {
         self.programs.entry(first_site).or_default().roles = Some(roles.into());
     }
 
@@ -169,7 +169,7 @@ impl Detector for Scord {
         false
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         self.reports.take_findings()
     }
 
@@ -195,7 +195,7 @@ impl Observer for Scord {
 
     #[inline]
     fn access(&mut self, access: &Access<'_>) {
-        if access.memory == Memory::Global
+        if access.memory == WhoseBytes::Global
             && let Some((grid, reports)) = self.grid(access.by.grid)
         {
             grid.access(access, reports);

@@ -10,18 +10,18 @@ use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{AccessKind, WorkId};
 use bugaroo_semantics::scope::{Scope, Strength};
 
-use super::check::Condition;
+use super::check::RaceCondition;
 use super::metadata::{DEV_SHARED, DEVICE_SCOPE, IS_ATOM, STRONG, Written};
 use super::raced::Race;
-use crate::finding::{Forgotten, NO_SITE, Party, SOME_ATOMIC, Who};
+use crate::finding::{NO_SITE, NotKept, RacingParty, SOME_ATOMIC, Who};
 
 /// The earlier access of a race.
 pub(super) struct Opponent {
-    pub first: Party,
+    pub first: RacingParty,
     /// See [`crate::Finding::forgotten`].
-    pub forgotten: Option<Forgotten>,
+    pub forgotten: Option<NotKept>,
     /// See [`crate::Finding::latest`].
-    pub latest: Option<Party>,
+    pub latest: Option<RacingParty>,
 }
 
 /// Of a race in this grid.
@@ -60,25 +60,33 @@ impl Race<'_> {
         }
     }
 
-    fn party(&self, who: Who, seen: (u32, AccessKind, Strength, u32)) -> Party {
+    fn party(&self, who: Who, seen: (u32, AccessKind, Strength, u32)) -> RacingParty {
         let (number, kind, strength, bytes) = seen;
         let site = self.sites.site(number);
-        Party { who, site, kind, strength, address: self.at, bytes, asynchronous: false }
+        RacingParty { who, site, kind, strength, address: self.at, bytes, asynchronous: false }
     }
 
     /// Of an access whose instruction is not known.
-    fn unnamed(&self, who: Who, kind: AccessKind) -> Party {
+    fn unnamed(&self, who: Who, kind: AccessKind) -> RacingParty {
         let md = &self.md;
         let strength = match (md.has(STRONG), md.has(IS_ATOM) && !md.has(DEVICE_SCOPE)) {
             (false, _) => Strength::Weak,
             (true, true) => Strength::Strong(Scope::Cta),
             (true, false) => Strength::Strong(Scope::Gpu),
         };
-        Party { who, site: NO_SITE, kind, strength, address: self.at, bytes: self.piece, asynchronous: false }
+        RacingParty {
+            who,
+            site: NO_SITE,
+            kind,
+            strength,
+            address: self.at,
+            bytes: self.piece,
+            asynchronous: false,
+        }
     }
 
     /// The access that the entry tells of.
-    fn last_party(&self, grid: WorkId) -> Party {
+    fn last_party(&self, grid: WorkId) -> RacingParty {
         let who = self.accessor(grid);
         if let Some(seen) = self.last() {
             return self.party(who, seen);
@@ -92,7 +100,7 @@ impl Race<'_> {
         self.unnamed(who, kind)
     }
 
-    fn forgotten(&self, grid: WorkId, who: Who, what: Forgotten) -> Opponent {
+    fn forgotten(&self, grid: WorkId, who: Who, what: NotKept) -> Opponent {
         // Without instructions, of a write of the warp and a load behind it: which of these is the last one is not known.
         let known = !self.md.is_alone() || self.last().is_some();
         let latest = known.then(|| self.last_party(grid));
@@ -104,18 +112,18 @@ impl Race<'_> {
 fn of_write(race: &Race<'_>, grid: WorkId) -> Opponent {
     if race.own {
         // Others have loaded since the warp's own access.
-        return race.forgotten(grid, Who::Grid(grid), Forgotten::Load);
+        return race.forgotten(grid, Who::Grid(grid), NotKept::Load);
     }
     let is_strong = |seen: Seen| seen.is_some_and(|(_, _, strength, _)| strength != Strength::Weak);
-    if race.condition == Condition::NotStrong
+    if race.condition == RaceCondition::NotStrong
         && race.strong
         && (race.last().is_none() || is_strong(race.last()))
     {
         let writer = race.writer().filter(|(_, _, strength, _)| *strength == Strength::Weak);
         return match (writer, race.md.written()) {
             (Some(writer), _) => named_writer(race, grid, writer),
-            (None, Written::No) => race.forgotten(grid, Who::Grid(grid), Forgotten::Load),
-            (None, _) => race.forgotten(grid, Who::Grid(grid), Forgotten::Access),
+            (None, Written::No) => race.forgotten(grid, Who::Grid(grid), NotKept::Load),
+            (None, _) => race.forgotten(grid, Who::Grid(grid), NotKept::Access),
         };
     }
     Opponent { first: race.last_party(grid), forgotten: None, latest: None }
@@ -133,7 +141,7 @@ fn of_load(race: &Race<'_>, grid: WorkId) -> Opponent {
         race.last().filter(|(_, kind, ..)| !race.layout.keeps_both() && race.md.is_alone() && kind.writes());
     match race.writer().or(by_last) {
         Some(writer) => named_writer(race, grid, writer),
-        None => race.forgotten(grid, writing(race, grid), Forgotten::Write),
+        None => race.forgotten(grid, writing(race, grid), NotKept::Write),
     }
 }
 

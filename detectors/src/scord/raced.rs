@@ -1,11 +1,11 @@
 //! A race as it was found, and what is known of the instructions of its program.
 
-use bugaroo_semantics::event::{Access, AccessKind, Site};
+use bugaroo_semantics::event::{Access, AccessKind, SiteNumber};
 use bugaroo_semantics::scope::Strength;
 
-use super::check::Condition;
-use super::layout::Layout;
-use super::metadata::Entry;
+use super::check::RaceCondition;
+use super::layout::EntryLayout;
+use super::metadata::ScordEntry;
 
 /// Instructions that are kept, where it is not known how many the program has.
 const MOST_SITES: usize = 1 << 16;
@@ -13,24 +13,24 @@ const MOST_SITES: usize = 1 << 16;
 /// What the instructions of a program have been seen to do.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
-    first: Site,
+    first: SiteNumber,
     seen: Vec<Option<(AccessKind, Strength, u32)>>,
 }
 
 impl Sites {
     /// Of a program that begins there.
-    pub fn new(first: Site) -> Sites {
+    pub fn new(first: SiteNumber) -> Sites {
         Sites { first, seen: Vec::new() }
     }
 
     /// The number of an instruction in its program.
     #[inline]
-    pub fn number(&self, site: Site) -> u32 {
+    pub fn number(&self, site: SiteNumber) -> u32 {
         site.wrapping_sub(self.first)
     }
 
     /// Of a program whose accesses are known beforehand: number, kind, strength and bytes of an element.
-    pub fn known(first: Site, accesses: &[(u32, AccessKind, Strength, u32)]) -> Sites {
+    pub fn known(first: SiteNumber, accesses: &[(u32, AccessKind, Strength, u32)]) -> Sites {
         let mut sites = Sites::new(first);
         for (number, kind, strength, size) in accesses {
             sites.keep(*number as usize, (*kind, *strength, *size));
@@ -62,7 +62,7 @@ impl Sites {
     }
 
     /// What observers know an instruction by.
-    pub fn site(&self, number: u32) -> Site {
+    pub fn site(&self, number: u32) -> SiteNumber {
         self.first.wrapping_add(number)
     }
 
@@ -74,11 +74,11 @@ impl Sites {
 
 /// A race that was found.
 pub(super) struct Race<'a> {
-    pub condition: Condition,
-    pub layout: &'a Layout,
+    pub condition: RaceCondition,
+    pub layout: &'a EntryLayout,
     pub sites: &'a Sites,
     /// What the metadata said.
-    pub md: Entry,
+    pub md: ScordEntry,
     /// The access that it tells of and this one are in program order.
     pub own: bool,
     /// Where its piece of memory begins.

@@ -1,13 +1,13 @@
 //! Races as findings: each pair of sites once, with a count.
 
-use bugaroo_semantics::event::{Access, Site};
+use bugaroo_semantics::event::{Access, SiteNumber};
 
-use super::check::Condition;
-use super::metadata::{BLK_SHARED, DEV_SHARED, DIVERGED, Entry};
+use super::check::RaceCondition;
+use super::metadata::{BLK_SHARED, DEV_SHARED, DIVERGED, ScordEntry};
 use super::opponent::opponent;
 use super::raced::Race;
 use crate::collected::Collected;
-use crate::finding::{Class, Finding, Forgotten, Kind, Missing, Party, Who};
+use crate::finding::{HowFar, MissingOrder, NotKept, RaceFinding, RacingKind, RacingParty, Who};
 
 /// What it warns of, natively and on the device.
 pub(super) const TOO_MANY_BLOCKS: &str =
@@ -19,7 +19,7 @@ pub(super) const SOME_THREADS: &str =
     "scord: barriers of some threads of a block count as barriers of all of them: races may be missed";
 
 /// What makes two findings one.
-pub(super) type Key = (Class, Site, Site, Missing, Option<Forgotten>);
+pub(super) type Key = (HowFar, SiteNumber, SiteNumber, MissingOrder, Option<NotKept>);
 
 /// What has been found.
 pub(super) type Reports = Collected<Key>;
@@ -52,17 +52,17 @@ pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race:
     let by = access.by;
     let class = class(md, block, by.first / 32, race.lane);
     let missing = match race.condition {
-        Condition::BlockFence => Missing::BlockFence,
-        Condition::DeviceFence => Missing::DeviceFence,
-        Condition::NotStrong => Missing::StrongAccess,
-        Condition::AtomicScope => Missing::AtomicScope,
-        Condition::LockOnLoad => Missing::LockOnLoad,
-        Condition::LockOnStore => Missing::LockOnStore,
+        RaceCondition::BlockFence => MissingOrder::BlockFence,
+        RaceCondition::DeviceFence => MissingOrder::DeviceFence,
+        RaceCondition::NotStrong => MissingOrder::StrongAccess,
+        RaceCondition::AtomicScope => MissingOrder::AtomicScope,
+        RaceCondition::LockOnLoad => MissingOrder::LockOnLoad,
+        RaceCondition::LockOnStore => MissingOrder::LockOnStore,
     };
     let opponent = opponent(race, access.by.grid);
     let key = (class, opponent.first.site, access.site, missing, opponent.forgotten);
     let own = access.address(race.lane);
-    let second = Party {
+    let second = RacingParty {
         who: Who::Thread { grid: by.grid, block: by.block, thread: by.first + race.lane },
         site: access.site,
         kind: access.kind,
@@ -71,8 +71,8 @@ pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race:
         bytes: access.size,
         asynchronous: false,
     };
-    reports.add(key, race.count, || Finding {
-        kind: Kind::Race,
+    reports.add(key, race.count, || RaceFinding {
+        kind: RacingKind::Race,
         class,
         memory: access.memory,
         address: race.at.max(own),
@@ -87,17 +87,17 @@ pub(super) fn race(reports: &mut Reports, access: &Access<'_>, block: u32, race:
 
 /// How far apart the two threads are. An entry may tell of the accessing warp itself: the other thread has come in between, and
 /// the flags are all that is left of it.
-fn class(md: &Entry, block: u32, warp: u32, lane: u32) -> Class {
+fn class(md: &ScordEntry, block: u32, warp: u32, lane: u32) -> HowFar {
     let together = md.thread == lane || !md.has(DIVERGED);
     if md.block != block {
-        Class::InterBlock
+        HowFar::InterBlock
     } else if md.warp != warp {
-        Class::IntraBlock
+        HowFar::IntraBlock
     } else if together && md.has(DEV_SHARED) {
-        Class::InterBlock
+        HowFar::InterBlock
     } else if together && md.has(BLK_SHARED) {
-        Class::IntraBlock
+        HowFar::IntraBlock
     } else {
-        Class::IntraWarp
+        HowFar::IntraWarp
     }
 }

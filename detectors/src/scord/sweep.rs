@@ -5,11 +5,11 @@
 use bugaroo_semantics::event::{Access, Addresses, each};
 
 use super::cache::Metadata;
-use super::check::{Condition, Now, Since, Verdict, check, is_own};
-use super::fences::Blocks;
+use super::check::{Now, RaceCondition, ScordVerdict, SinceAccess, check, is_own};
+use super::fences::ScordBlocks;
 use super::held::Held;
-use super::layout::Layout;
-use super::metadata::{DIVERGED, Entry};
+use super::layout::EntryLayout;
+use super::metadata::{DIVERGED, ScordEntry};
 use super::raced::{Race, Sites};
 use super::report::{self, Reports};
 use super::update::update;
@@ -19,7 +19,7 @@ use super::update::update;
 struct Judged {
     old: u64,
     new: u64,
-    race: Option<Condition>,
+    race: Option<RaceCondition>,
     /// The two are in program order.
     own: bool,
     /// Of threads told apart: whether the word named the thread that accesses.
@@ -29,8 +29,8 @@ struct Judged {
 /// The access and what it is judged by.
 pub(super) struct Sweep<'a> {
     pub access: &'a Access<'a>,
-    pub layout: &'a Layout,
-    pub blocks: &'a Blocks,
+    pub layout: &'a EntryLayout,
+    pub blocks: &'a ScordBlocks,
     pub sites: &'a Sites,
     pub reports: &'a mut Reports,
     /// Locks, where lanes hold different ones.
@@ -51,7 +51,7 @@ impl<'a> Sweep<'a> {
     pub fn new(
         access: &'a Access<'a>,
         now: Now,
-        (layout, blocks, sites): (&'a Layout, &'a Blocks, &'a Sites),
+        (layout, blocks, sites): (&'a EntryLayout, &'a ScordBlocks, &'a Sites),
         held: Option<&'a Held>,
         reports: &'a mut Reports,
     ) -> Sweep<'a> {
@@ -264,7 +264,7 @@ impl<'a> Sweep<'a> {
         let since = self.blocks.since(self.layout, &md, self.now.who.block);
         let verdict = check(&md, &self.now, since);
         let new = self.layout.pack(&update(&md, &self.now, since, verdict));
-        let race = if let Verdict::Race(condition) = verdict { Some(condition) } else { None };
+        let race = if let ScordVerdict::Race(condition) = verdict { Some(condition) } else { None };
         Judged { old, new, race, own: is_own(&md, &self.now), same_thread: true }
     }
 
@@ -298,8 +298,9 @@ impl<'a> Sweep<'a> {
 
 /// The word of a first access, with no thread.
 #[inline]
-fn fresh(layout: &Layout, now: &Now) -> u64 {
-    layout.pack(&update(&Entry::default(), now, Since::default(), Verdict::First)) & !layout.thread_bits()
+fn fresh(layout: &EntryLayout, now: &Now) -> u64 {
+    layout.pack(&update(&ScordEntry::default(), now, SinceAccess::default(), ScordVerdict::First))
+        & !layout.thread_bits()
 }
 
 /// How many words from the first one on are this one.

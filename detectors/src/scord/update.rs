@@ -1,8 +1,8 @@
 //! What the metadata of a piece of memory says after an access (section IV-A).
 
-use super::check::{Now, Since, Verdict, is_own};
+use super::check::{Now, ScordVerdict, SinceAccess, is_own};
 use super::metadata::{
-    BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, Entry, IS_ATOM, MODIFIED, ORDERED, STRONG, Written,
+    BLK_SHARED, DEV_SHARED, DEVICE_SCOPE, IS_ATOM, MODIFIED, ORDERED, STRONG, ScordEntry, Written,
 };
 
 /// No instruction: as many ones as the field has.
@@ -20,7 +20,7 @@ fn flags_of(written: Written) -> u8 {
 
 /// What an entry is after an access that was checked.
 #[inline]
-pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
+pub fn update(md: &ScordEntry, now: &Now, since: SinceAccess, verdict: ScordVerdict) -> ScordEntry {
     let mut new = now.who;
     new.wrote = if now.writes { now.who.site } else { NOBODY };
     if now.strong {
@@ -31,10 +31,10 @@ pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
     }
     match verdict {
         // One race does not breed others.
-        Verdict::First | Verdict::Race(_) => {
+        ScordVerdict::First | ScordVerdict::Race(_) => {
             new.flags |= flags_of(if now.writes { Written::Last } else { Written::No });
         }
-        Verdict::Barrier => {
+        ScordVerdict::Barrier => {
             let written = match md.written() {
                 _ if now.writes => Written::Last,
                 Written::No => Written::No,
@@ -47,7 +47,7 @@ pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
                 new.wrote = md.wrote;
             }
         }
-        Verdict::ProgramOrder | Verdict::Atomics | Verdict::Ordered => {
+        ScordVerdict::ProgramOrder | ScordVerdict::Atomics | ScordVerdict::Ordered => {
             if !md.has(STRONG) {
                 new.flags &= !STRONG;
             }
@@ -62,7 +62,7 @@ pub fn update(md: &Entry, now: &Now, since: Since, verdict: Verdict) -> Entry {
 }
 
 /// A read in order leaves what there was.
-fn keep(new: &mut Entry, md: &Entry, now: &Now, since: Since) {
+fn keep(new: &mut ScordEntry, md: &ScordEntry, now: &Now, since: SinceAccess) {
     let own = is_own(md, now);
     let same_block = md.block == now.who.block;
     let written = match md.written() {

@@ -3,10 +3,10 @@
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{Access, AccessKind};
 
-use super::fences::Fences;
+use super::fences::WarpFences;
 use super::held::Held;
-use super::layout::Layout;
-use super::metadata::Entry;
+use super::layout::EntryLayout;
+use super::metadata::ScordEntry;
 
 /// Since its last fence of the block or the device.
 const SINCE_BLK: u8 = 1;
@@ -17,7 +17,7 @@ const SINCE_DEV: u8 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Warp {
     /// How entries name it, with its counts as they are now; no thread, no site, no flags.
-    pub who: Entry,
+    pub who: ScordEntry,
     /// Lanes that have not ended.
     pub live: u32,
     pub held: Held,
@@ -34,11 +34,11 @@ impl Warp {
     /// It begins, with so many threads.
     pub fn new(block: u32, index: u32, threads: u32) -> Warp {
         let live = if threads == 0 { 0 } else { u32::MAX >> (32 - threads.min(32)) };
-        Warp { who: Entry { block, warp: index, ..Entry::default() }, live, ..Warp::default() }
+        Warp { who: ScordEntry { block, warp: index, ..ScordEntry::default() }, live, ..Warp::default() }
     }
 
     /// What it and its block count.
-    pub fn tell(&mut self, layout: &Layout, fences: Fences, barriers: u32) {
+    pub fn tell(&mut self, layout: &EntryLayout, fences: WarpFences, barriers: u32) {
         self.who.dev_fence = layout.dev_fence(fences.dev);
         self.who.blk_fence = layout.blk_fence(fences.blk);
         self.who.barrier = layout.barrier(barriers);
@@ -61,7 +61,7 @@ impl Warp {
 
     /// Lanes do something together. Says whether others are not there.
     #[inline]
-    pub fn meet(&mut self, lanes: u32, layout: &Layout) -> bool {
+    pub fn meet(&mut self, lanes: u32, layout: &EntryLayout) -> bool {
         if lanes != self.live {
             self.diverged = true;
         } else if self.diverged {
@@ -71,7 +71,7 @@ impl Warp {
     }
 
     /// Lanes that were apart have come together.
-    pub fn together(&mut self, layout: &Layout) {
+    pub fn together(&mut self, layout: &EntryLayout) {
         self.diverged = false;
         self.epoch = self.epoch.wrapping_add(1);
         self.who.epoch = layout.epoch(self.epoch);
@@ -79,13 +79,13 @@ impl Warp {
 
     /// Whether its lanes have come together more often than an entry can tell.
     #[inline]
-    pub fn epoch_wrapped(&self, layout: &Layout) -> bool {
+    pub fn epoch_wrapped(&self, layout: &EntryLayout) -> bool {
         self.epoch != self.who.epoch && layout.widths().thread > 0
     }
 
     /// Opens the locks that an access opens, before it is looked at: an exchange or a strong store, or a compare-and-swap of who holds the
     /// lock. Gives the lanes that did.
-    pub fn unlock(&mut self, access: &Access<'_>, strong: bool, device: bool, layout: &Layout) -> u32 {
+    pub fn unlock(&mut self, access: &Access<'_>, strong: bool, device: bool, layout: &EntryLayout) -> u32 {
         let lanes = match access.kind {
             AccessKind::Atomic(AtomOp::Exch) => access.by.mask,
             AccessKind::Atomic(AtomOp::Cas) => access.by.mask & access.wrote,
@@ -100,7 +100,7 @@ impl Warp {
     }
 
     /// The locks that it holds have changed.
-    pub fn summarise(&mut self, layout: &Layout) {
+    pub fn summarise(&mut self, layout: &EntryLayout) {
         let bits = layout.widths().bloom;
         self.who.bloom = if self.held.by_lane() { 0 } else { self.held.bloom(0, bits, self.who.block) };
     }

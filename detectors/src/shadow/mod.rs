@@ -1,7 +1,7 @@
 //! Shadow memory: something kept for every row of 128 bytes that has been touched, in pages that come when they are first
 //! asked for.
 
-use bugaroo_semantics::event::{Memory, Range, WorkId};
+use bugaroo_semantics::event::{Range, WhoseBytes, WorkId};
 use rustc_hash::FxHashMap;
 
 /// Bytes of a row, as a power of two.
@@ -104,13 +104,13 @@ impl<R: Default> Shadow<R> {
     pub fn row(
         &mut self,
         grid: WorkId,
-        memory: Memory,
+        memory: WhoseBytes,
         row: u64,
         new: impl FnOnce(u64, &mut [R; PAGE]),
     ) -> &mut R {
         match memory {
-            Memory::Global => self.global.row(row, new),
-            Memory::Shared(slot) => {
+            WhoseBytes::Global => self.global.row(row, new),
+            WhoseBytes::Shared(slot) => {
                 if self.last.0 != (grid, slot) || self.last == NO_SPACE {
                     self.last = ((grid, slot), self.space(grid, slot));
                 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_detectors::{Detector, Kind as Found};
-use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
+use bugaroo_detectors::{RaceDetector, RacingKind as Found};
+use bugaroo_semantics::inferred::{AccessedOperand, Order, Reach, Role, Step, What, Writes, roles};
 
 use crate::run::Run;
 use crate::support::Random;
@@ -17,7 +17,7 @@ fn program(random: &mut Random) -> Vec<Step<'static>> {
     (0..count)
         .map(|_| {
             let register = random.below(3) as u32;
-            let operand = Operand {
+            let operand = AccessedOperand {
                 register: Some(register),
                 offset: random.below(2) * 4,
                 space: 1,
@@ -59,7 +59,7 @@ fn words(steps: &[Step<'_>], roles: &[Role], seed: u64) -> (BTreeSet<u64>, u64) 
             registers[warp][register as usize] = random.below(4) * 8;
         }
         let kind = if step.what == What::Load { Kind::Read } else { Kind::Write };
-        if let Some(Operand { register: Some(register), offset, .. }) = step.operand {
+        if let Some(AccessedOperand { register: Some(register), offset, .. }) = step.operand {
             let role = roles[at[warp]];
             skipped += u64::from(role.covered);
             let access = Access {

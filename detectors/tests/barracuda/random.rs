@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_detectors::Kind as Found;
+use bugaroo_detectors::RacingKind as Found;
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::AccessKind;
 use bugaroo_semantics::inferred::{Reach, Role};

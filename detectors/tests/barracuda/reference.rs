@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_detectors::Class;
+use bugaroo_detectors::HowFar;
 use bugaroo_semantics::inferred::Reach;
 
 use crate::support::Size;
@@ -43,12 +43,12 @@ pub struct Race {
     pub class: u8,
 }
 
-pub fn class_number(class: Class) -> u8 {
+pub fn class_number(class: HowFar) -> u8 {
     match class {
-        Class::IntraWarp => 0,
-        Class::Divergence => 1,
-        Class::IntraBlock => 2,
-        Class::InterBlock => 3,
+        HowFar::IntraWarp => 0,
+        HowFar::Divergence => 1,
+        HowFar::IntraBlock => 2,
+        HowFar::InterBlock => 3,
         _ => 9,
     }
 }
@@ -175,13 +175,13 @@ impl Reference {
             |e: Epoch| (e.thread as u32 / self.size.threads, e.thread as u32 % self.size.threads / 32);
         let ((block, warp), (other_block, other_warp)) = (place(first), place(second));
         class_number(if first.site == second.site {
-            Class::IntraWarp
+            HowFar::IntraWarp
         } else if block != other_block {
-            Class::InterBlock
+            HowFar::InterBlock
         } else if warp != other_warp {
-            Class::IntraBlock
+            HowFar::IntraBlock
         } else {
-            Class::Divergence
+            HowFar::Divergence
         })
     }
 

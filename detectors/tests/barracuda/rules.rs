@@ -1,12 +1,12 @@
 //! What the rules say of small executions.
 
-use bugaroo_detectors::{Barracuda, Class, Detector, Kind as Found, Missing};
+use bugaroo_detectors::{Barracuda, HowFar, MissingOrder, RaceDetector, RacingKind as Found};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::effect::Fence;
-use bugaroo_semantics::event::{Event, Memory, Range};
+use bugaroo_semantics::event::{Event, Range, WhoseBytes};
 use bugaroo_semantics::inferred::{Reach, Role};
 
 use crate::run::{FIRST, GRID, Run};
@@ -37,7 +37,7 @@ fn release(reach: Reach) -> Role {
     Role { release: Some(reach), ..Role::default() }
 }
 
-fn found(size: Size, ops: &[Op]) -> Vec<(Found, Class)> {
+fn found(size: Size, ops: &[Op]) -> Vec<(Found, HowFar)> {
     Run::all(size, ops).findings().iter().map(|found| (found.kind, found.class)).collect()
 }
 
@@ -45,14 +45,14 @@ fn found(size: Size, ops: &[Op]) -> Vec<(Found, Class)> {
 fn threads_are_as_far_apart_as_they_are() {
     let write = |warp| Op::Access(warp, one(Kind::Write, 0x1000));
     assert_eq!(found(TWO, &[write(0), write(0)]), []);
-    assert_eq!(found(TWO, &[write(0), write(1)]), [(Found::Race, Class::IntraBlock)]);
-    assert_eq!(found(TWO, &[write(0), write(2)]), [(Found::Race, Class::InterBlock)]);
+    assert_eq!(found(TWO, &[write(0), write(1)]), [(Found::Race, HowFar::IntraBlock)]);
+    assert_eq!(found(TWO, &[write(0), write(2)]), [(Found::Race, HowFar::InterBlock)]);
     assert_eq!(found(TWO, &[write(0), Op::Bar { block: 0 }, write(1)]), []);
     let at_once = Op::Access(0, access(Kind::Write, 7, At::Same(0x1000)));
-    assert_eq!(found(TWO, &[at_once]), [(Found::Race, Class::IntraWarp)]);
+    assert_eq!(found(TWO, &[at_once]), [(Found::Race, HowFar::IntraWarp)]);
     let atomic = |warp| Op::Access(warp, access(ADD, 7, At::Same(0x1000)));
     assert_eq!(found(TWO, &[atomic(0), atomic(2)]), []);
-    assert_eq!(found(TWO, &[atomic(0), write(2)]), [(Found::Race, Class::InterBlock)]);
+    assert_eq!(found(TWO, &[atomic(0), write(2)]), [(Found::Race, HowFar::InterBlock)]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn sides_of_a_branch_race_and_what_is_behind_does_not() {
     ];
     let mut inside = branch.to_vec();
     inside.push(write(2));
-    assert_eq!(found(size, &inside), [(Found::BranchOrder, Class::Divergence)]);
+    assert_eq!(found(size, &inside), [(Found::BranchOrder, HowFar::Divergence)]);
     let mut behind = branch.to_vec();
     behind.extend([Op::Fi { warp: 0, lanes: 15 }, write(2)]);
     assert_eq!(found(size, &behind), []);
@@ -102,9 +102,9 @@ fn a_message_needs_a_global_fence_on_one_side_between_blocks() {
     // Without fences the flag races, too.
     assert_eq!(found(TWO, &message(Role::default(), Role::default(), 2)).len(), 2);
     let mut run = Run::all(TWO, &message(release(grid), Role::default(), 2));
-    assert!(run.findings().iter().all(|found| found.missing == Missing::Acquire));
+    assert!(run.findings().iter().all(|found| found.missing == MissingOrder::Acquire));
     let mut run = Run::all(TWO, &message(Role::default(), acquire(grid), 2));
-    assert!(run.findings().iter().all(|found| found.missing == Missing::Release));
+    assert!(run.findings().iter().all(|found| found.missing == MissingOrder::Release));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn without_lockstep_lanes_are_apart_until_they_meet() {
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         run.findings().iter().map(|found| (found.kind, found.class)).collect::<Vec<_>>()
     };
-    assert_eq!(both(false), [(Found::Race, Class::Divergence)]);
+    assert_eq!(both(false), [(Found::Race, HowFar::Divergence)]);
     assert_eq!(both(true), []);
 }
 
@@ -211,7 +211,7 @@ fn an_arrival_that_does_not_wait_releases_only() {
 
 #[test]
 fn mbarriers_and_clusters_order_who_gets_past() {
-    let at = Range { memory: Memory::Shared(0), address: 0, bytes: 8 };
+    let at = Range { memory: WhoseBytes::Shared(0), address: 0, bytes: 8 };
     for cluster in [false, true] {
         let mut run = Run::new(Size { blocks: 1, threads: 64 }, Vec::new());
         run.access(0, 0, &one(Kind::Write, 0x1000));
@@ -243,7 +243,7 @@ fn a_slot_of_another_block_is_another_block() {
     run.access(0, 0, &shared);
     assert_eq!(run.findings(), []);
     run.access(1, 0, &one(Kind::Write, 0x1000));
-    assert_eq!(run.findings()[0].class, Class::InterBlock);
+    assert_eq!(run.findings()[0].class, HowFar::InterBlock);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn memory_that_is_freed_is_forgotten() {
     let mut run = Run::new(TWO, Vec::new());
     run.access(0, 0, &one(Kind::Write, 0x1000));
     run.access(0, 0, &one(Kind::Write, 0x1004));
-    run.event(Event::Freed(Range { memory: Memory::Global, address: 0x1000, bytes: 4 }));
+    run.event(Event::Freed(Range { memory: WhoseBytes::Global, address: 0x1000, bytes: 4 }));
     run.access(1, 2, &one(Kind::Write, 0x1000));
     assert_eq!(run.findings(), []);
     run.access(1, 2, &one(Kind::Write, 0x1004));

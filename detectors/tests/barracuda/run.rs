@@ -1,9 +1,9 @@
 //! A trace as the events that a detector is told.
 
-use bugaroo_detectors::{Barracuda, Detector, Finding};
+use bugaroo_detectors::{Barracuda, RaceDetector, RaceFinding};
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Access as Told, AccessKind, Event, Lanes, Memory, Shape, Values};
+use bugaroo_semantics::event::{Access as Told, AccessKind, Event, Lanes, Shape, Values, WhoseBytes};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
@@ -86,7 +86,7 @@ impl Run {
             strength: if strong { Strength::Strong(Scope::Gpu) } else { Strength::Weak },
             acquire: false,
             release: false,
-            memory: if access.shared { Memory::Shared(by.cta) } else { Memory::Global },
+            memory: if access.shared { WhoseBytes::Shared(by.cta) } else { WhoseBytes::Global },
             size: access.size,
             elements: access.elements,
             at: access.at.told(),
@@ -151,7 +151,7 @@ impl Run {
         run
     }
 
-    pub fn findings(&mut self) -> Vec<Finding> {
+    pub fn findings(&mut self) -> Vec<RaceFinding> {
         self.detector.take_findings()
     }
 }

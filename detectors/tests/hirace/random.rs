@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_detectors::hirace::Settings;
-use bugaroo_detectors::{Class, Finding, Forgotten, Party, Who};
+use bugaroo_detectors::hirace::HiraceOptions;
+use bugaroo_detectors::{HowFar, NotKept, RaceFinding, RacingParty, Who};
 use bugaroo_semantics::history::Action;
 use bugaroo_semantics::scope::Strength;
 
@@ -86,7 +86,7 @@ fn ops(random: &mut Random, size: Size) -> Vec<Op> {
 }
 
 /// A finding names an earlier access that races; or it says what is known of one, and there is one of which that is so.
-fn check(finding: &Finding, races: &BTreeSet<Race>, size: Size) {
+fn check(finding: &RaceFinding, races: &BTreeSet<Race>, size: Size) {
     let thread = |block: u64, thread: u32| block as usize * size.threads as usize + thread as usize;
     let class = number(finding.class);
     let Who::Thread { block, thread: second, .. } = finding.second.who else { panic!("{finding:?}") };
@@ -104,10 +104,10 @@ fn check(finding: &Finding, races: &BTreeSet<Race>, size: Size) {
         };
         let what = match finding.forgotten {
             None => race.site == finding.first.site - FIRST,
-            Some(Forgotten::Load) => race.action == Action::Read,
-            Some(Forgotten::Write) => race.action != Action::Read,
-            Some(Forgotten::Atomic) => matches!(race.action, Action::BlockAtomic | Action::GridAtomic),
-            Some(Forgotten::Access) => true,
+            Some(NotKept::Load) => race.action == Action::Read,
+            Some(NotKept::Write) => race.action != Action::Read,
+            Some(NotKept::Atomic) => matches!(race.action, Action::BlockAtomic | Action::GridAtomic),
+            Some(NotKept::Access) => true,
         };
         who && what
     };
@@ -115,8 +115,8 @@ fn check(finding: &Finding, races: &BTreeSet<Race>, size: Size) {
     assert!(races.iter().any(is_told), "{finding:?}: {races:?}");
     assert_eq!(finding.forgotten.is_some(), finding.latest.is_some());
     // Two plain loads do not race, and nobody races with himself. A strong load is an atomic.
-    let is_plain_load = |party: &Party| !party.kind.writes() && party.strength == Strength::Weak;
-    let loads = is_plain_load(&finding.first) && finding.forgotten != Some(Forgotten::Access);
+    let is_plain_load = |party: &RacingParty| !party.kind.writes() && party.strength == Strength::Weak;
+    let loads = is_plain_load(&finding.first) && finding.forgotten != Some(NotKept::Access);
     assert!(!loads || !is_plain_load(&finding.second), "{finding:?}");
     assert_ne!(finding.first.who, finding.second.who);
 }
@@ -156,7 +156,7 @@ fn rows(seed: u64) -> (Size, Vec<Op>) {
 /// Runs an execution against the reference. Classes of what was found, and whether there was any race.
 fn compare(seed: u64, (size, ops): &(Size, Vec<Op>), classes: &mut [u32; 3]) -> bool {
     let mut reference = Reference::new(*size);
-    let mut run = Run::new(Settings::default(), *size, ops.len(), false);
+    let mut run = Run::new(HiraceOptions::default(), *size, ops.len(), false);
     let mut any = false;
     for (site, op) in ops.iter().enumerate() {
         let races = reference.step(site as u32, op);
@@ -206,7 +206,7 @@ fn with_barriers_of_some_lanes_nothing_is_made_up() {
         let mut reference = Reference::new(size);
         // What was missed at one access may be found at the next one.
         reference.all = true;
-        let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        let mut run = Run::new(HiraceOptions::default(), size, ops.len(), false);
         for (site, op) in ops.iter().enumerate() {
             let races = reference.step(site as u32, op);
             run.step(site as u32, op);
@@ -216,7 +216,7 @@ fn with_barriers_of_some_lanes_nothing_is_made_up() {
                 "seed {seed}, step {site} of {ops:?}: {findings:?}"
             );
             findings.iter().for_each(|finding| {
-                assert_ne!(finding.class, Class::InterBlock);
+                assert_ne!(finding.class, HowFar::InterBlock);
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_detectors::Class;
+use bugaroo_detectors::HowFar;
 use bugaroo_semantics::event::each;
 use bugaroo_semantics::history::Action;
 
@@ -33,11 +33,11 @@ pub struct Race {
     pub class: u8,
 }
 
-pub fn number(class: Class) -> u8 {
+pub fn number(class: HowFar) -> u8 {
     match class {
-        Class::IntraWarp => 0,
-        Class::IntraBlock => 1,
-        Class::InterBlock => 2,
+        HowFar::IntraWarp => 0,
+        HowFar::IntraBlock => 1,
+        HowFar::InterBlock => 2,
         other => panic!("{other:?}"),
     }
 }

@@ -1,11 +1,11 @@
 //! A trace as the events that the detector is told.
 
-use bugaroo_detectors::hirace::Settings;
-use bugaroo_detectors::{Detector, Finding, Hirace, Watched};
+use bugaroo_detectors::hirace::HiraceOptions;
+use bugaroo_detectors::{Hirace, RaceDetector, RaceFinding, Watched};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Access as Told, AccessKind, Event, Lanes, Memory, Shape, Values};
+use bugaroo_semantics::event::{Access as Told, AccessKind, Event, Lanes, Shape, Values, WhoseBytes};
 use bugaroo_semantics::history::Action;
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
@@ -34,7 +34,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new(settings: Settings, size: Size, instructions: usize, lockstep: bool) -> Run {
+    pub fn new(settings: HiraceOptions, size: Size, instructions: usize, lockstep: bool) -> Run {
         let mut detector = Hirace::new(settings);
         detector.learn_program(FIRST, &vec![Role::default(); instructions]);
         let mut run = Run { detector, size, alive: Vec::new(), lockstep };
@@ -86,7 +86,7 @@ impl Run {
             strength,
             acquire: false,
             release: false,
-            memory: if access.shared { Memory::Shared(by.cta) } else { Memory::Global },
+            memory: if access.shared { WhoseBytes::Shared(by.cta) } else { WhoseBytes::Global },
             size: access.size,
             elements: access.elements,
             at: access.at.told(),
@@ -130,21 +130,21 @@ impl Run {
 
     /// Runs all of it.
     pub fn all(size: Size, ops: &[Op]) -> Run {
-        let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        let mut run = Run::new(HiraceOptions::default(), size, ops.len(), false);
         ops.iter().enumerate().for_each(|(site, op)| run.step(site as u32, op));
         run
     }
 
     /// Runs all of it, and looks at a part.
     pub fn watching(watched: Watched, size: Size, ops: &[Op]) -> Run {
-        let mut run = Run::new(Settings::default(), size, ops.len(), false);
+        let mut run = Run::new(HiraceOptions::default(), size, ops.len(), false);
         run.detector.watch(GRID, watched);
         run.begin();
         ops.iter().enumerate().for_each(|(site, op)| run.step(site as u32, op));
         run
     }
 
-    pub fn findings(&mut self) -> Vec<Finding> {
+    pub fn findings(&mut self) -> Vec<RaceFinding> {
         self.detector.take_findings()
     }
 }

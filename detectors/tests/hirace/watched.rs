@@ -1,7 +1,7 @@
 //! What the settings leave out, and what they limit.
 
-use bugaroo_detectors::Detector;
-use bugaroo_detectors::hirace::Settings;
+use bugaroo_detectors::RaceDetector;
+use bugaroo_detectors::hirace::HiraceOptions;
 use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_semantics::history::Action::Write;
 
@@ -78,7 +78,7 @@ const TWO: Size = Size { blocks: 2, threads: 64 };
 
 #[test]
 fn so_many_races_are_told_and_no_more() {
-    let settings = Settings { most_races: Some(2), ..Settings::default() };
+    let settings = HiraceOptions { most_races: Some(2), ..HiraceOptions::default() };
     let mut run = Run::new(settings, TWO, 16, false);
     let race = |run: &mut Run, site: u32| {
         let address = 0x1000 + 4 * u64::from(site);

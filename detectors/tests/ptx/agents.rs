@@ -1,8 +1,8 @@
 //! Works, transfers and copies, by hand.
 
-use bugaroo_detectors::{Class, Detector, Missing};
+use bugaroo_detectors::{HowFar, MissingOrder, RaceDetector};
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Addresses, Event, Memory, Proxy, Range, WorkKind};
+use bugaroo_semantics::event::{Addresses, Event, Proxy, Range, WhoseBytes, WorkKind};
 
 use crate::world::{LOAD, STORE, World, strong};
 
@@ -26,7 +26,7 @@ fn kernels_of_streams() {
     assert!(two_grids(0, &[]).check().is_empty());
     assert!(two_grids(1, &[1]).check().is_empty());
     let found = two_grids(1, &[]).check();
-    assert_eq!((found.len(), found[0].class, found[0].missing), (1, Class::InterGrid, Missing::Stream));
+    assert_eq!((found.len(), found[0].class, found[0].missing), (1, HowFar::InterGrid, MissingOrder::Stream));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn transfers_and_the_host() {
     world.work(1, WorkKind::Transfer, 0, &[]);
     world.tell(&Event::HostAccess {
         work: 1,
-        range: Range { memory: Memory::Global, address: 1 << 40, bytes: 1 << 38 },
+        range: Range { memory: WhoseBytes::Global, address: 1 << 40, bytes: 1 << 38 },
         writes: true,
         site: 1,
     });
@@ -46,12 +46,12 @@ fn transfers_and_the_host() {
     let grid = (2, 0, 0);
     world.at(grid, (1 << 40) + 4096, LOAD);
     let found = world.findings();
-    assert_eq!((found.len(), found[0].class, found[0].missing), (1, Class::InterGrid, Missing::Stream));
+    assert_eq!((found.len(), found[0].class, found[0].missing), (1, HowFar::InterGrid, MissingOrder::Stream));
     world.at(grid, DATA, STORE);
     world.work(3, WorkKind::Host, 7, &[]);
     world.host(3, DATA, 4, false);
     let found = world.check();
-    assert_eq!((found.len(), found[0].class, found[0].missing), (1, Class::Host, Missing::HostSync));
+    assert_eq!((found.len(), found[0].class, found[0].missing), (1, HowFar::Host, MissingOrder::HostSync));
     world.work(4, WorkKind::Host, 7, &[2]);
     world.host(4, DATA, 4, false);
     world.host(4, DATA, 4, true);
@@ -80,7 +80,7 @@ fn two_transfers_that_no_kernel_touches() {
 fn freed_memory_is_new() {
     let mut world = World::grid(2, 32);
     world.at(A, DATA, STORE);
-    world.tell(&Event::Freed(Range { memory: Memory::Global, address: DATA, bytes: 64 }));
+    world.tell(&Event::Freed(Range { memory: WhoseBytes::Global, address: DATA, bytes: 64 }));
     world.at((1, 1, 0), DATA, STORE);
     assert!(world.findings().is_empty());
     world.at(A, DATA + 64, STORE);
@@ -88,7 +88,7 @@ fn freed_memory_is_new() {
     assert_eq!(world.findings().len(), 1);
 }
 
-fn range(memory: Memory, address: u64, bytes: u64) -> Range {
+fn range(memory: WhoseBytes, address: u64, bytes: u64) -> Range {
     Range { memory, address, bytes }
 }
 
@@ -100,8 +100,8 @@ fn copy(world: &mut World, proxy: Proxy, from: Option<Range>, to: Option<Range>)
 
 #[test]
 fn a_copy_that_nobody_waits_for() {
-    let shared = range(Memory::Shared(0), 0, 16);
-    let global = range(Memory::Global, DATA, 16);
+    let shared = range(WhoseBytes::Shared(0), 0, 16);
+    let global = range(WhoseBytes::Global, DATA, 16);
     for (waits, expected) in [(false, 1), (true, 0)] {
         let mut world = World::grid(1, 64);
         copy(&mut world, Proxy::Generic, Some(global), Some(shared));
@@ -109,18 +109,20 @@ fn a_copy_that_nobody_waits_for() {
             let by = world.lanes(A, 1);
             world.tell(&Event::CopyAwaited { by, copy: 1, read_only: false });
         }
-        world.access(A, 1, Memory::Shared(0), Addresses::Same(0), LOAD);
+        world.access(A, 1, WhoseBytes::Shared(0), Addresses::Same(0), LOAD);
         let found = world.findings();
         assert_eq!(found.len(), expected);
         assert!(
-            found.iter().all(|finding| finding.missing == Missing::CopyWait && finding.first.asynchronous)
+            found
+                .iter()
+                .all(|finding| finding.missing == MissingOrder::CopyWait && finding.first.asynchronous)
         );
         // Another thread needs a barrier besides.
         if waits {
-            world.access((1, 0, 33), 2, Memory::Shared(0), Addresses::Same(4), LOAD);
+            world.access((1, 0, 33), 2, WhoseBytes::Shared(0), Addresses::Same(4), LOAD);
             assert_eq!(world.findings().len(), 1);
             world.barrier(1, 0);
-            world.access((1, 0, 33), 2, Memory::Shared(0), Addresses::Same(4), LOAD);
+            world.access((1, 0, 33), 2, WhoseBytes::Shared(0), Addresses::Same(4), LOAD);
             assert!(world.findings().is_empty());
         }
     }
@@ -129,11 +131,11 @@ fn a_copy_that_nobody_waits_for() {
 #[test]
 fn waiting_for_the_reads_of_a_copy() {
     let mut world = World::grid(1, 32);
-    let (shared, global) = (range(Memory::Shared(0), 0, 16), range(Memory::Global, DATA, 16));
+    let (shared, global) = (range(WhoseBytes::Shared(0), 0, 16), range(WhoseBytes::Global, DATA, 16));
     copy(&mut world, Proxy::Generic, Some(shared), Some(global));
     let by = world.lanes(A, 1);
     world.tell(&Event::CopyAwaited { by, copy: 1, read_only: true });
-    world.access(A, 1, Memory::Shared(0), Addresses::Same(0), STORE);
+    world.access(A, 1, WhoseBytes::Shared(0), Addresses::Same(0), STORE);
     assert!(world.findings().is_empty());
     world.at(A, DATA, LOAD);
     assert_eq!(world.findings().len(), 1);
@@ -152,7 +154,7 @@ fn all_meet(world: &mut World, grid: u32, warps: u32) {
 /// An mbarrier is used by a thread that nothing has told of its initialisation. Whoever ends it need not know who has used it.
 #[test]
 fn an_mbarrier_and_its_initialisation() {
-    let at = range(Memory::Shared(0), 0, 8);
+    let at = range(WhoseBytes::Shared(0), 0, 8);
     for (met, ended) in [(false, false), (true, false), (false, true), (true, true)] {
         let mut world = World::grid(1, 64);
         let (by, other) = (world.lanes(A, 1), world.lanes((1, 0, 32), 1));
@@ -170,7 +172,7 @@ fn an_mbarrier_and_its_initialisation() {
         assert_eq!(found.len(), usize::from(!met && !ended), "{found:?}");
         for finding in found {
             assert_eq!((finding.first.site, finding.second.site), (5, 6));
-            assert_eq!((finding.address, finding.missing), (0, Missing::BlockBarrier));
+            assert_eq!((finding.address, finding.missing), (0, MissingOrder::BlockBarrier));
         }
     }
 }
@@ -183,7 +185,7 @@ fn an_mbarrier_of_a_cluster() {
         let mut world = World::new();
         world.work(1, WorkKind::Grid, 0, &[]);
         world.begin(1, 2, 32, 2);
-        let at = range(Memory::Shared(0), 0, 8);
+        let at = range(WhoseBytes::Shared(0), 0, 8);
         let (by, other) = (world.lanes(A, 1), world.lanes((1, 1, 0), 1));
         world.tell(&Event::MbarrierInit { by, at, site: 5 });
         if fenced {
@@ -200,22 +202,22 @@ fn an_mbarrier_of_a_cluster() {
 #[test]
 fn a_copy_that_an_mbarrier_counts() {
     let mut world = World::grid(1, 64);
-    let (shared, global) = (range(Memory::Shared(0), 64, 16), range(Memory::Global, DATA, 16));
-    let at = range(Memory::Shared(0), 0, 8);
+    let (shared, global) = (range(WhoseBytes::Shared(0), 64, 16), range(WhoseBytes::Global, DATA, 16));
+    let at = range(WhoseBytes::Shared(0), 0, 8);
     let by = world.lanes(A, 1);
     world.tell(&Event::MbarrierInit { by, at, site: 5 });
     all_meet(&mut world, 1, 2);
-    world.access(A, 1, Memory::Shared(0), Addresses::Same(128), STORE);
+    world.access(A, 1, WhoseBytes::Shared(0), Addresses::Same(128), STORE);
     world.tell(&Event::MbarrierArrive { by, at, site: 6, relaxed: false, scope: Scope::Cta });
     copy(&mut world, Proxy::Async, Some(global), Some(shared));
     let other = world.lanes((1, 0, 32), 1);
-    world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(68), LOAD);
+    world.access((1, 0, 32), 1, WhoseBytes::Shared(0), Addresses::Same(68), LOAD);
     assert_eq!(world.findings().len(), 1, "the phase has not been passed");
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at });
     world.tell(&Event::MbarrierPhase { grid: 1, at });
     world.tell(&Event::MbarrierPassed { by: other, at, site: 6, relaxed: false, scope: Scope::Cta });
-    world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(64), LOAD);
-    world.access((1, 0, 32), 1, Memory::Shared(0), Addresses::Same(128), LOAD);
+    world.access((1, 0, 32), 1, WhoseBytes::Shared(0), Addresses::Same(64), LOAD);
+    world.access((1, 0, 32), 1, WhoseBytes::Shared(0), Addresses::Same(128), LOAD);
     assert!(world.findings().is_empty());
 }
 
@@ -223,11 +225,11 @@ fn a_copy_that_an_mbarrier_counts() {
 #[test]
 fn a_copy_that_is_counted_again() {
     let mut world = World::grid(1, 96);
-    let mbarriers = [range(Memory::Shared(0), 0, 8), range(Memory::Shared(0), 8, 8)];
+    let mbarriers = [range(WhoseBytes::Shared(0), 0, 8), range(WhoseBytes::Shared(0), 8, 8)];
     let by = world.lanes(A, 1);
     mbarriers.iter().for_each(|at| world.tell(&Event::MbarrierInit { by, at: *at, site: 5 }));
     all_meet(&mut world, 1, 3);
-    let (shared, global) = (range(Memory::Shared(0), 64, 16), range(Memory::Global, DATA, 16));
+    let (shared, global) = (range(WhoseBytes::Shared(0), 64, 16), range(WhoseBytes::Global, DATA, 16));
     copy(&mut world, Proxy::Generic, Some(global), Some(shared));
     let [first, second] = [(1, 0, 32), (1, 0, 64)];
     let pass = |world: &mut World, at: Range, who| {
@@ -240,11 +242,11 @@ fn a_copy_that_is_counted_again() {
     // The next phase, and the other mbarrier, have not completed.
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[0] });
     world.tell(&Event::CopyCounted { grid: 1, copy: 1, at: mbarriers[1] });
-    world.access(first, 1, Memory::Shared(0), Addresses::Same(64), LOAD);
+    world.access(first, 1, WhoseBytes::Shared(0), Addresses::Same(64), LOAD);
     assert!(world.findings().is_empty(), "the first phase has been passed");
     world.tell(&Event::MbarrierPhase { grid: 1, at: mbarriers[1] });
     pass(&mut world, mbarriers[1], second);
-    world.access(second, 1, Memory::Shared(0), Addresses::Same(68), LOAD);
+    world.access(second, 1, WhoseBytes::Shared(0), Addresses::Same(68), LOAD);
     assert!(world.findings().is_empty(), "the other mbarrier has counted it, too");
 }
 
@@ -252,16 +254,16 @@ fn a_copy_that_is_counted_again() {
 fn a_proxy_fence_before_an_asynchronous_read() {
     for fenced in [false, true] {
         let mut world = World::grid(1, 32);
-        world.access(A, 1, Memory::Shared(0), Addresses::Same(0), STORE);
+        world.access(A, 1, WhoseBytes::Shared(0), Addresses::Same(0), STORE);
         if fenced {
             let by = world.lanes(A, 1);
             world.tell(&Event::ProxyFence { by, site: 4 });
         }
-        let (shared, global) = (range(Memory::Shared(0), 0, 16), range(Memory::Global, DATA, 16));
+        let (shared, global) = (range(WhoseBytes::Shared(0), 0, 16), range(WhoseBytes::Global, DATA, 16));
         copy(&mut world, Proxy::Async, Some(shared), Some(global));
         let found = world.findings();
         assert_eq!(found.len(), usize::from(!fenced));
-        assert!(found.iter().all(|finding| finding.missing == Missing::ProxyFence));
+        assert!(found.iter().all(|finding| finding.missing == MissingOrder::ProxyFence));
     }
 }
 
@@ -274,7 +276,7 @@ fn launch_after_launch_takes_no_more() {
         world.begin(grid, 1, 32, 1);
         for row in 0..2 {
             let at = Addresses::Consecutive(DATA + row * 128);
-            world.access((grid, 0, 0), u32::MAX, Memory::Global, at, LOAD);
+            world.access((grid, 0, 0), u32::MAX, WhoseBytes::Global, at, LOAD);
         }
         world.end(grid);
         if grid == 20 {
@@ -292,12 +294,12 @@ fn a_phase_of_another_grid() {
     world.begin(1, 1, 64, 1);
     world.work(2, WorkKind::Grid, 2, &[]);
     world.begin(2, 1, 64, 1);
-    let at = range(Memory::Shared(0), 0, 8);
+    let at = range(WhoseBytes::Shared(0), 0, 8);
     for grid in [1, 2] {
         let by = world.lanes((grid, 0, 0), 1);
         world.tell(&Event::MbarrierInit { by, at, site: 5 });
         all_meet(&mut world, grid, 2);
-        world.access((grid, 0, 0), 1, Memory::Shared(0), Addresses::Same(128), STORE);
+        world.access((grid, 0, 0), 1, WhoseBytes::Shared(0), Addresses::Same(128), STORE);
         world.tell(&Event::MbarrierArrive { by, at, site: 6, relaxed: false, scope: Scope::Cta });
     }
     // The first grid's phase completes, and a thread of the second goes on as behind a phase before.
@@ -305,7 +307,7 @@ fn a_phase_of_another_grid() {
     for grid in [1, 2] {
         let by = world.lanes((grid, 0, 32), 1);
         world.tell(&Event::MbarrierPassed { by, at, site: 6, relaxed: false, scope: Scope::Cta });
-        world.access((grid, 0, 32), 1, Memory::Shared(0), Addresses::Same(128), LOAD);
+        world.access((grid, 0, 32), 1, WhoseBytes::Shared(0), Addresses::Same(128), LOAD);
         assert_eq!(world.findings().len(), usize::from(grid == 2), "grid {grid}");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId, WorkKind};
+use bugaroo_semantics::event::{AccessKind, SiteNumber, WhoseBytes, WorkId, WorkKind};
 
 use crate::world::How;
 
@@ -25,7 +25,7 @@ impl Agent {
 pub enum What {
     Point,
     Fence { sc: bool, acquire: bool, release: bool, scope: Scope },
-    Memory { memory: Memory, address: u64, size: u32, how: How, site: Site },
+    Memory { memory: WhoseBytes, address: u64, size: u32, how: How, site: SiteNumber },
 }
 
 #[derive(Clone, Debug)]
@@ -48,9 +48,9 @@ impl Node {
 pub struct Race {
     pub first: Agent,
     pub second: Agent,
-    pub first_site: Site,
-    pub second_site: Site,
-    pub bytes: Vec<(Memory, u64)>,
+    pub first_site: SiteNumber,
+    pub second_site: SiteNumber,
+    pub bytes: Vec<(WhoseBytes, u64)>,
     /// Other writes are between them at each of the bytes, each behind the one before.
     pub covered: bool,
 }
@@ -70,10 +70,10 @@ pub struct Axioms {
     pub sync: Vec<(usize, usize)>,
     pub cluster: HashMap<WorkId, u32>,
     works: HashMap<WorkId, (Vec<WorkId>, WorkKind)>,
-    memory: HashMap<(Memory, u64), usize>,
-    numbers: HashMap<(u64, Memory, u64), usize>,
+    memory: HashMap<(WhoseBytes, u64), usize>,
+    numbers: HashMap<(u64, WhoseBytes, u64), usize>,
     /// Of every byte, the writes in coherence order.
-    pub coherence: HashMap<(Memory, u64), Vec<usize>>,
+    pub coherence: HashMap<(WhoseBytes, u64), Vec<usize>>,
 }
 
 pub struct Matrix {
@@ -123,7 +123,15 @@ impl Axioms {
         self.works.insert(id, (all, kind));
     }
 
-    pub fn access(&mut self, agent: Agent, memory: Memory, address: u64, site: Site, number: u64, how: &How) {
+    pub fn access(
+        &mut self,
+        agent: Agent,
+        memory: WhoseBytes,
+        address: u64,
+        site: SiteNumber,
+        number: u64,
+        how: &How,
+    ) {
         let size = how.size;
         let node = Node::new(agent, What::Memory { memory, address, size, how: *how, site });
         let me = self.add(node);
@@ -185,7 +193,7 @@ impl Axioms {
         matches!(&self.nodes[node].what, What::Memory { how, .. } if how.scope.is_some())
     }
 
-    pub fn landed(&mut self, memory: Memory, address: u64, size: u32, number: u64) {
+    pub fn landed(&mut self, memory: WhoseBytes, address: u64, size: u32, number: u64) {
         for byte in address..address + u64::from(size) {
             let write = self.numbers[&(number, memory, byte)];
             self.memory.insert((memory, byte), write);
@@ -193,11 +201,11 @@ impl Axioms {
         }
     }
 
-    pub fn host(&mut self, work: WorkId, address: u64, bytes: u64, writes: bool, site: Site) {
+    pub fn host(&mut self, work: WorkId, address: u64, bytes: u64, writes: bool, site: SiteNumber) {
         let kind = if writes { AccessKind::Store } else { AccessKind::Load };
         let how = How { kind, size: bytes as u32, ..crate::world::LOAD };
         let number = u64::MAX - u64::from(site);
-        self.access(Agent::Host(work), Memory::Global, address, site, number, &how);
+        self.access(Agent::Host(work), WhoseBytes::Global, address, site, number, &how);
     }
 
     fn includes(&self, scope: Scope, a: Agent, b: Agent) -> bool {
@@ -413,7 +421,12 @@ impl Axioms {
 impl Axioms {
     /// Whether causality order leads from one access to the other through writes of this byte. Each step is coherence order; that
     /// of a step through observation and the next do not make causality order of the two together.
-    fn covered(&self, causality: &Matrix, (from, to): (usize, usize), (memory, byte): (Memory, u64)) -> bool {
+    fn covered(
+        &self,
+        causality: &Matrix,
+        (from, to): (usize, usize),
+        (memory, byte): (WhoseBytes, u64),
+    ) -> bool {
         let has = |node: &usize| match &self.nodes[*node].what {
             What::Memory { memory: its, address, size, .. } => {
                 self.writes(*node) && *its == memory && (*address..address + u64::from(*size)).contains(&byte)

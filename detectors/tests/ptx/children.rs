@@ -1,6 +1,6 @@
 //! Grids that a thread of a grid launches: of their parent they come behind what that thread knew.
 
-use bugaroo_detectors::Missing;
+use bugaroo_detectors::MissingOrder;
 use bugaroo_semantics::event::{Event, WorkKind};
 
 use crate::world::{LOAD, STORE, World};
@@ -40,7 +40,7 @@ fn races(world: &mut World, grid: u32) -> Vec<u64> {
     for at in [DATA, OTHERS, LATER] {
         world.at((grid, 0, 0), at, LOAD);
         let found = world.findings();
-        assert!(found.iter().all(|found| found.missing == Missing::Launch), "{found:?}");
+        assert!(found.iter().all(|found| found.missing == MissingOrder::Launch), "{found:?}");
         all.extend(found.iter().map(|found| found.address));
     }
     all

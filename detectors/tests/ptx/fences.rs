@@ -1,7 +1,7 @@
 //! `fence.sc` by hand: what is forced, and what could be the other way round. Every test also holds the law.
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 
 use crate::world::{LOAD, RMW, STORE, Thread, World, acquire, release, strong};
 
@@ -17,16 +17,16 @@ fn fence(world: &mut World, thread: Thread) {
     world.fence(thread, Scope::Gpu, true, true, true);
 }
 
-fn put(world: &mut World, thread: Thread, at: u64) -> Site {
+fn put(world: &mut World, thread: Thread, at: u64) -> SiteNumber {
     world.at(thread, at, strong(STORE, Scope::Gpu)).0
 }
 
-fn get(world: &mut World, thread: Thread, at: u64) -> Site {
+fn get(world: &mut World, thread: Thread, at: u64) -> SiteNumber {
     world.at(thread, at, strong(LOAD, Scope::Gpu)).0
 }
 
 /// Sites of what races.
-fn races(world: &mut World) -> Vec<(Site, Site)> {
+fn races(world: &mut World) -> Vec<(SiteNumber, SiteNumber)> {
     world.check().iter().map(|finding| (finding.first.site, finding.second.site)).collect()
 }
 

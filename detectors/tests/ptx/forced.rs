@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::Memory;
+use bugaroo_semantics::event::WhoseBytes;
 
 use crate::axioms::{Axioms, Matrix, What};
 
@@ -50,7 +50,7 @@ impl Axioms {
     /// one step or more.
     fn communication(&self) -> Vec<(usize, usize)> {
         // By byte: accesses by where they are in coherence order; a read is right behind what it reads.
-        let mut places: HashMap<(Memory, u64), Vec<(usize, usize)>> = HashMap::new();
+        let mut places: HashMap<(WhoseBytes, u64), Vec<(usize, usize)>> = HashMap::new();
         for (byte, writes) in &self.coherence {
             let all = places.entry(*byte).or_default();
             all.extend(writes.iter().enumerate().map(|(index, write)| (2 * index + 2, *write)));

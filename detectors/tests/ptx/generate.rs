@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{AccessKind, Addresses, Memory, WorkId, WorkKind};
+use bugaroo_semantics::event::{AccessKind, Addresses, WhoseBytes, WorkId, WorkKind};
 
 use crate::world::{How, LOAD, STORE, Thread, World};
 
@@ -30,7 +30,7 @@ impl Random {
 
 /// A store that is held.
 pub struct Held {
-    memory: Memory,
+    memory: WhoseBytes,
     address: u64,
     size: u32,
     number: u64,
@@ -67,7 +67,7 @@ pub struct Generator {
     pub meetings: Vec<Meeting>,
     pub exits: Vec<((WorkId, u64), Vec<usize>, u32)>,
     /// Writes that a read may name: memory, address, size, number.
-    pub named: Vec<(Memory, u64, u32, u64, bool)>,
+    pub named: Vec<(WhoseBytes, u64, u32, u64, bool)>,
     pub bases: Vec<u64>,
     pub strong_bias: u64,
     pub sources: bool,
@@ -221,12 +221,12 @@ impl Generator {
         self.named.push((memory, address, size, number, strong));
     }
 
-    pub fn memory(&mut self, thread: Thread) -> (Memory, u64) {
+    pub fn memory(&mut self, thread: Thread) -> (WhoseBytes, u64) {
         let base = self.random.of(&self.bases);
         if self.random.chance(25) {
-            (Memory::Shared(thread.1 as u32), 0x400 + (base & 0xff))
+            (WhoseBytes::Shared(thread.1 as u32), 0x400 + (base & 0xff))
         } else {
-            (Memory::Global, base)
+            (WhoseBytes::Global, base)
         }
     }
 
@@ -245,7 +245,7 @@ impl Generator {
         let calm = self.fenced && (atomic || self.random.chance(92));
         let apart = self.fenced && !calm;
         if apart {
-            (memory, base) = (Memory::Global, 0x8000);
+            (memory, base) = (WhoseBytes::Global, 0x8000);
         }
         how.size = if calm || self.random.chance(60) { 4 } else { self.random.of(&[1, 2, 4, 8]) };
         if atomic && how.size < 4 {
@@ -260,7 +260,7 @@ impl Generator {
             how.release = how.kind != AccessKind::Load && self.random.chance(often);
         }
         // Grids side by side that synchronise through memory are not compared.
-        let own = if self.several && how.scope.is_some() && memory == Memory::Global {
+        let own = if self.several && how.scope.is_some() && memory == WhoseBytes::Global {
             0x4000 * u64::from(thread.0)
         } else {
             0
@@ -314,7 +314,7 @@ impl Generator {
             let failed = atomic && !how.wrote;
             let (size, here) = (how.size, memory);
             let fits: Vec<u64> = if failed {
-                let fit = |write: &&(Memory, u64, u32, u64, bool)| {
+                let fit = |write: &&(WhoseBytes, u64, u32, u64, bool)| {
                     write.4 && (write.0, write.1, write.2) == (here, at, size)
                 };
                 self.named.iter().filter(fit).map(|write| write.3).collect()

@@ -1,7 +1,7 @@
 //! What is done for whole warps at once, and for atomics that follow each other: the edges, by hand. Every test also holds the law.
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Addresses, Event, Memory, Proxy, Range};
+use bugaroo_semantics::event::{Addresses, Event, Proxy, Range, WhoseBytes};
 
 use crate::world::{How, LOAD, RMW, STORE, Thread, World, acquire, release, strong};
 
@@ -11,7 +11,7 @@ const A2: Thread = (1, 0, 32);
 const B: Thread = (1, 1, 0);
 const DATA: u64 = 0x1000;
 const FLAG: u64 = 0x2000;
-const SHARED: Memory = Memory::Shared(0);
+const SHARED: WhoseBytes = WhoseBytes::Shared(0);
 
 fn races(world: &mut World) -> usize {
     world.check().len()
@@ -26,10 +26,10 @@ fn lanes_that_are_some_bytes_apart() {
     for step in [8, 12, 16, 64, 128, 256] {
         let mut world = World::grid(1, 64);
         let (even, odd) = (apart(DATA, step), apart(DATA + 4, step));
-        world.access(A, u32::MAX, Memory::Global, Addresses::Each(&even), STORE);
-        world.access(A2, u32::MAX, Memory::Global, Addresses::Each(&odd), STORE);
+        world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Each(&even), STORE);
+        world.access(A2, u32::MAX, WhoseBytes::Global, Addresses::Each(&odd), STORE);
         // Each its own; another's of the other half; and the first of those that the other warp has written.
-        world.access(A, u32::MAX, Memory::Global, Addresses::Each(&even), LOAD);
+        world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Each(&even), LOAD);
         assert_eq!(races(&mut world), 0, "{step}");
         world.at((1, 0, 37), DATA + 5 * step + 4, LOAD);
         assert_eq!(races(&mut world), 0, "{step}");
@@ -45,12 +45,12 @@ fn lanes_that_overlap_or_run_backwards() {
     let mut world = World::grid(1, 64);
     let wide = How { size: 8, ..STORE };
     // Two bytes too close: each meets its neighbour.
-    world.access(A, 3, Memory::Global, Addresses::Each(&apart(DATA, 4)), How { size: 4, ..STORE });
+    world.access(A, 3, WhoseBytes::Global, Addresses::Each(&apart(DATA, 4)), How { size: 4, ..STORE });
     assert_eq!(races(&mut world), 0);
-    world.access(A, 3, Memory::Global, Addresses::Each(&apart(DATA + 0x100, 0)), wide);
+    world.access(A, 3, WhoseBytes::Global, Addresses::Each(&apart(DATA + 0x100, 0)), wide);
     assert_eq!(races(&mut world), 1);
     let down = std::array::from_fn(|lane| DATA + 0x400 - lane as u64 * 4);
-    world.access(A, u32::MAX, Memory::Global, Addresses::Each(&down), STORE);
+    world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Each(&down), STORE);
     assert_eq!(world.findings().len(), 0);
     world.at((1, 0, 3), DATA + 0x400 - 12, LOAD);
     assert_eq!(world.findings().len(), 0);
@@ -61,7 +61,7 @@ fn lanes_that_overlap_or_run_backwards() {
 #[test]
 fn held_lanes_of_a_row() {
     let mut world = World::grid(2, 32);
-    world.access(A, u32::MAX, Memory::Global, Addresses::Consecutive(DATA), How { held: true, ..STORE });
+    world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Consecutive(DATA), How { held: true, ..STORE });
     world.at(B, DATA + 64, LOAD);
     assert_eq!(races(&mut world), 1);
 }

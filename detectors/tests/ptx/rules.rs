@@ -1,8 +1,8 @@
 //! Each rule by hand. Every test also holds the law, by the axioms.
 
-use bugaroo_detectors::{Class, Missing};
+use bugaroo_detectors::{HowFar, MissingOrder};
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Addresses, Memory, WorkKind};
+use bugaroo_semantics::event::{Addresses, WhoseBytes, WorkKind};
 
 use crate::world::{How, LOAD, RMW, STORE, World, acquire, release, strong};
 
@@ -23,7 +23,7 @@ fn nothing_between_two_blocks() {
     world.at(B, DATA, LOAD);
     let found = world.check();
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].class, found[0].missing), (Class::InterBlock, Missing::Release));
+    assert_eq!((found[0].class, found[0].missing), (HowFar::InterBlock, MissingOrder::Release));
 }
 
 fn message_passing(fence_a: Option<Scope>, fence_b: Option<Scope>, flag: Scope) -> World {
@@ -47,10 +47,10 @@ fn message_passing_by_fences() {
     assert_eq!(races(&mut message_passing(gpu, gpu, Scope::Gpu)), 0);
     assert_eq!(races(&mut message_passing(gpu, gpu, Scope::Sys)), 0);
     for (a, b, missing) in [
-        (None, gpu, Missing::Release),
-        (gpu, None, Missing::Acquire),
-        (Some(Scope::Cta), gpu, Missing::Scope),
-        (gpu, Some(Scope::Cta), Missing::Scope),
+        (None, gpu, MissingOrder::Release),
+        (gpu, None, MissingOrder::Acquire),
+        (Some(Scope::Cta), gpu, MissingOrder::Scope),
+        (gpu, Some(Scope::Cta), MissingOrder::Scope),
     ] {
         let found = message_passing(a, b, Scope::Gpu).check();
         assert_eq!(found.len(), 1, "{a:?} {b:?}");
@@ -85,7 +85,7 @@ fn a_flag_that_is_not_read_orders_nothing() {
     world.at(B, DATA, LOAD);
     let found = world.check();
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].missing, Missing::Strong);
+    assert_eq!(found[0].missing, MissingOrder::Strong);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn scopes_of_atomics() {
     world.at(B, FLAG, strong(RMW, Scope::Gpu));
     let found = world.check();
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].missing, Missing::AtomicScope);
+    assert_eq!(found[0].missing, MissingOrder::AtomicScope);
     let mut world = World::grid(2, 32);
     world.at(A, FLAG, RMW);
     world.at((1, 0, 1), FLAG, strong(RMW, Scope::Cta));
@@ -188,35 +188,38 @@ fn strong_accesses_that_overlap_in_part() {
     world.at(B, DATA, crate::world::How { size: 8, ..strong(LOAD, Scope::Gpu) });
     let found = world.check();
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].missing, Missing::Overlap);
+    assert_eq!(found[0].missing, MissingOrder::Overlap);
 }
 
 #[test]
 fn lanes_of_one_instruction() {
     let mut world = World::grid(1, 32);
-    world.access(A, u32::MAX, Memory::Global, Addresses::Consecutive(DATA), STORE);
-    world.access(A, u32::MAX, Memory::Global, Addresses::Same(DATA + 256), LOAD);
+    world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Consecutive(DATA), STORE);
+    world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Same(DATA + 256), LOAD);
     assert_eq!(races(&mut world), 0);
-    world.access(A, u32::MAX, Memory::Global, Addresses::Same(FLAG), STORE);
+    world.access(A, u32::MAX, WhoseBytes::Global, Addresses::Same(FLAG), STORE);
     let found = world.check();
-    assert_eq!((found.len(), found[0].class, found[0].missing), (1, Class::IntraWarp, Missing::WarpBarrier));
+    assert_eq!(
+        (found.len(), found[0].class, found[0].missing),
+        (1, HowFar::IntraWarp, MissingOrder::WarpBarrier)
+    );
 }
 
 #[test]
 fn warp_barriers_and_block_barriers() {
     let mut world = World::grid(1, 64);
-    world.access(A, u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), STORE);
+    world.access(A, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(0), STORE);
     world.warp_barrier(A, u32::MAX);
-    world.access(A, u32::MAX, Memory::Shared(0), Addresses::Same(64), LOAD);
+    world.access(A, u32::MAX, WhoseBytes::Shared(0), Addresses::Same(64), LOAD);
     assert_eq!(races(&mut world), 0);
     world.barrier(1, 0);
-    world.access((1, 0, 32), u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), STORE);
+    world.access((1, 0, 32), u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(0), STORE);
     assert_eq!(races(&mut world), 0);
-    world.access(A, u32::MAX, Memory::Shared(0), Addresses::Same(64), LOAD);
+    world.access(A, u32::MAX, WhoseBytes::Shared(0), Addresses::Same(64), LOAD);
     let found = world.check();
     assert_eq!(
         (found.len(), found[0].class, found[0].missing),
-        (1, Class::IntraBlock, Missing::BlockBarrier)
+        (1, HowFar::IntraBlock, MissingOrder::BlockBarrier)
     );
 }
 
@@ -224,17 +227,17 @@ fn warp_barriers_and_block_barriers() {
 fn arriving_releases_and_does_not_acquire() {
     let mut world = World::grid(1, 64);
     let (producer, consumer) = (A, (1, 0, 32));
-    world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), STORE);
-    world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(256), STORE);
+    world.access(producer, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(0), STORE);
+    world.access(consumer, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(256), STORE);
     let mut arrived = world.arrive(producer, u32::MAX, 1, false);
-    world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(512), STORE);
+    world.access(producer, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(512), STORE);
     arrived.extend(world.arrive(consumer, u32::MAX, 1, true));
     let left = world.leave(consumer, u32::MAX, 1);
     world.edges(&arrived, &left);
-    world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(0), LOAD);
+    world.access(consumer, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(0), LOAD);
     assert_eq!(races(&mut world), 0);
-    world.access(consumer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(512), LOAD);
-    world.access(producer, u32::MAX, Memory::Shared(0), Addresses::Consecutive(256), LOAD);
+    world.access(consumer, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(512), LOAD);
+    world.access(producer, u32::MAX, WhoseBytes::Shared(0), Addresses::Consecutive(256), LOAD);
     assert_eq!(world.check().len(), 2);
 }
 

@@ -1,11 +1,11 @@
 //! How fast it is: nanoseconds a warp access, and bytes a granule. Run with `--ignored --nocapture`.
 
-use bugaroo_detectors::{Detector, Ptx};
+use bugaroo_detectors::{ExactDetector, RaceDetector};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values, WorkKind,
+    Access, AccessKind, Addresses, Event, Lanes, Shape, Values, WhoseBytes, WorkKind,
 };
 use bugaroo_semantics::scope::Strength;
 
@@ -25,7 +25,7 @@ fn processor_time() -> u64 {
 const WARPS: u32 = 8;
 
 struct Bench {
-    ptx: Ptx,
+    ptx: ExactDetector,
     accesses: u64,
     blocks: u32,
 }
@@ -33,7 +33,7 @@ struct Bench {
 impl Bench {
     /// `blocks` of eight warps, all resident.
     fn new(blocks: u32) -> Bench {
-        let mut ptx = Ptx::new();
+        let mut ptx = ExactDetector::new();
         ptx.event(&Event::Work { id: 1, kind: WorkKind::Grid, chain: 0, after: &[], asked: None, site: 0 });
         let shape = Shape {
             warps: blocks * WARPS,
@@ -62,7 +62,7 @@ impl Bench {
         warp: u32,
         site: u32,
         kind: AccessKind,
-        memory: Memory,
+        memory: WhoseBytes,
         at: Addresses<'_>,
     ) {
         let atomic = matches!(kind, AccessKind::Atomic(_));
@@ -125,13 +125,20 @@ fn coalesced() {
             for warp in 0..WARPS {
                 let index = u64::from(block * WARPS + warp);
                 let at = BASE + (index + round * 8192) * 128;
-                bench.access(block, warp, 1, AccessKind::Load, Memory::Global, Addresses::Consecutive(at));
+                bench.access(
+                    block,
+                    warp,
+                    1,
+                    AccessKind::Load,
+                    WhoseBytes::Global,
+                    Addresses::Consecutive(at),
+                );
                 bench.access(
                     block,
                     warp,
                     2,
                     AccessKind::Store,
-                    Memory::Global,
+                    WhoseBytes::Global,
                     Addresses::Consecutive(at + (1 << 30)),
                 );
             }
@@ -145,8 +152,22 @@ fn coalesced() {
         for block in 0..bench.blocks {
             for warp in 0..WARPS {
                 let at = BASE + u64::from(block * WARPS + warp) * 128;
-                bench.access(block, warp, 1, AccessKind::Load, Memory::Global, Addresses::Consecutive(at));
-                bench.access(block, warp, 2, AccessKind::Store, Memory::Global, Addresses::Consecutive(at));
+                bench.access(
+                    block,
+                    warp,
+                    1,
+                    AccessKind::Load,
+                    WhoseBytes::Global,
+                    Addresses::Consecutive(at),
+                );
+                bench.access(
+                    block,
+                    warp,
+                    2,
+                    AccessKind::Store,
+                    WhoseBytes::Global,
+                    Addresses::Consecutive(at),
+                );
             }
         }
     }
@@ -166,7 +187,7 @@ fn broadcast() {
                     warp,
                     1,
                     AccessKind::Load,
-                    Memory::Global,
+                    WhoseBytes::Global,
                     Addresses::Same(BASE + at * 4),
                 );
             }
@@ -189,7 +210,7 @@ fn histogram() {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     (random >> 40) % 256 * 4
                 });
-                bench.access(block, warp, 1, add, Memory::Shared(block), Addresses::Each(&all));
+                bench.access(block, warp, 1, add, WhoseBytes::Shared(block), Addresses::Each(&all));
             }
         }
     }
@@ -203,7 +224,7 @@ fn histogram() {
                     random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     BASE + (random >> 40) % 256 * 4
                 });
-                bench.access(block, warp, 1, add, Memory::Global, Addresses::Each(&all));
+                bench.access(block, warp, 1, add, WhoseBytes::Global, Addresses::Each(&all));
             }
         }
     }
@@ -226,7 +247,7 @@ fn stencil(blocks: u32, rounds: u64) {
                         warp,
                         1,
                         AccessKind::Load,
-                        Memory::Global,
+                        WhoseBytes::Global,
                         Addresses::Consecutive(from + at(warp)),
                     );
                     let tile = u64::from(warp) * 128 + 4;
@@ -235,7 +256,7 @@ fn stencil(blocks: u32, rounds: u64) {
                         warp,
                         2,
                         AccessKind::Store,
-                        Memory::Shared(block),
+                        WhoseBytes::Shared(block),
                         Addresses::Consecutive(tile),
                     );
                 }
@@ -248,7 +269,7 @@ fn stencil(blocks: u32, rounds: u64) {
                             warp,
                             3 + shift as u32,
                             AccessKind::Load,
-                            Memory::Shared(block),
+                            WhoseBytes::Shared(block),
                             Addresses::Consecutive(tile),
                         );
                     }
@@ -257,7 +278,7 @@ fn stencil(blocks: u32, rounds: u64) {
                         warp,
                         6,
                         AccessKind::Store,
-                        Memory::Global,
+                        WhoseBytes::Global,
                         Addresses::Consecutive(to + at(warp)),
                     );
                 }
@@ -292,7 +313,7 @@ fn scattered() {
                     let index = (step * 65536 + me + lane as u64).wrapping_mul(0x9_e375) & 0xf_ffff;
                     BASE + index * 4
                 });
-                bench.access(block, warp, 1, AccessKind::Store, Memory::Global, Addresses::Each(&all));
+                bench.access(block, warp, 1, AccessKind::Store, WhoseBytes::Global, Addresses::Each(&all));
             }
         }
     }

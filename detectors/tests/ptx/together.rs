@@ -1,14 +1,14 @@
 //! Random executions: accesses by whole warps, and atomics of a block that follow each other.
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{AccessKind, Addresses, Memory};
+use bugaroo_semantics::event::{AccessKind, Addresses, WhoseBytes};
 
 use crate::generate::{Generator, SCOPES};
 use crate::world::{How, LOAD, RMW, STORE, Thread, strong};
 
 impl Generator {
     /// All 32 lanes, also those that nobody else speaks of: in a row, at one address, some bytes apart, or by halves.
-    pub fn whole(&mut self, thread: Thread, memory: Memory, at: u64, how: How) {
+    pub fn whole(&mut self, thread: Thread, memory: WhoseBytes, at: u64, how: How) {
         let bytes = u64::from(how.size * how.elements);
         let first = at & !(bytes * 32 - 1);
         let each = |step: u64, part: u64| std::array::from_fn(|lane| at + lane as u64 % part * step);
@@ -35,8 +35,8 @@ impl Generator {
     pub fn burst(&mut self, thread: Thread) {
         let (mut memory, mut at) = self.memory(thread);
         if self.fenced {
-            (memory, at) = (Memory::Global, self.bases[0]);
-        } else if self.several && memory == Memory::Global {
+            (memory, at) = (WhoseBytes::Global, self.bases[0]);
+        } else if self.several && memory == WhoseBytes::Global {
             at += 0x4000 * u64::from(thread.0);
         }
         at += 4 * self.random.below(2);

@@ -1,12 +1,13 @@
 //! An execution under construction: told to the detector as it grows, and kept for the axioms.
 
-use bugaroo_detectors::{Detector, Finding, Ptx, Who};
+use bugaroo_detectors::{ExactDetector, RaceDetector, RaceFinding, Who};
 use bugaroo_ptx::op::{AtomOp, FenceKind};
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::effect::Fence;
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, Memory, Range, Shape, Site, Values, WorkId, WorkKind,
+    Access, AccessKind, Addresses, Event, Lanes, Range, Shape, SiteNumber, Values, WhoseBytes, WorkId,
+    WorkKind,
 };
 use bugaroo_semantics::scope::Strength;
 
@@ -23,10 +24,10 @@ impl Values for Nothing {
 pub type Thread = (WorkId, u64, u32);
 
 /// The shared memory of a slot of a grid, told apart from that of others.
-fn of_grid(grid: WorkId, memory: Memory) -> Memory {
+fn of_grid(grid: WorkId, memory: WhoseBytes) -> WhoseBytes {
     match memory {
-        Memory::Global => Memory::Global,
-        Memory::Shared(slot) => Memory::Shared(grid << 16 | slot),
+        WhoseBytes::Global => WhoseBytes::Global,
+        WhoseBytes::Shared(slot) => WhoseBytes::Shared(grid << 16 | slot),
     }
 }
 
@@ -76,10 +77,10 @@ pub fn release(scope: Scope) -> How {
 }
 
 pub struct World {
-    pub ptx: Ptx,
+    pub ptx: ExactDetector,
     pub axioms: Axioms,
     pub shapes: Vec<(WorkId, Shape)>,
-    pub site: Site,
+    pub site: SiteNumber,
     pub number: u64,
     /// The detector is told the writes' numbers.
     pub numbered: bool,
@@ -92,7 +93,7 @@ pub struct World {
 impl World {
     pub fn new() -> World {
         World {
-            ptx: Ptx::new(),
+            ptx: ExactDetector::new(),
             axioms: Axioms::default(),
             shapes: Vec::new(),
             site: 100,
@@ -192,10 +193,10 @@ impl World {
     }
 
     /// One thread accesses global memory. Gives the site, and the number of the write.
-    pub fn at(&mut self, thread: Thread, address: u64, how: How) -> (Site, u64) {
+    pub fn at(&mut self, thread: Thread, address: u64, how: How) -> (SiteNumber, u64) {
         let mut all = [0; 32];
         all[thread.2 as usize & 31] = address;
-        self.access(thread, 1 << (thread.2 & 31), Memory::Global, Addresses::Each(&all), how)
+        self.access(thread, 1 << (thread.2 & 31), WhoseBytes::Global, Addresses::Each(&all), how)
     }
 
     /// Lanes of the warp of a thread access memory.
@@ -203,10 +204,10 @@ impl World {
         &mut self,
         thread: Thread,
         mask: u32,
-        memory: Memory,
+        memory: WhoseBytes,
         at: Addresses<'_>,
         how: How,
-    ) -> (Site, u64) {
+    ) -> (SiteNumber, u64) {
         self.site += 1;
         let by = self.lanes(thread, mask);
         let mut numbers = [0; 32];
@@ -284,7 +285,7 @@ impl World {
     pub fn landed(
         &mut self,
         thread: Thread,
-        memory: Memory,
+        memory: WhoseBytes,
         address: u64,
         size: u32,
         number: u64,
@@ -422,9 +423,9 @@ impl World {
         self.points(by)
     }
 
-    pub fn host(&mut self, work: WorkId, address: u64, bytes: u64, writes: bool) -> Site {
+    pub fn host(&mut self, work: WorkId, address: u64, bytes: u64, writes: bool) -> SiteNumber {
         self.site += 1;
-        let range = Range { memory: Memory::Global, address, bytes };
+        let range = Range { memory: WhoseBytes::Global, address, bytes };
         self.event(&Event::HostAccess { work, range, writes, site: self.site });
         self.axioms.host(work, address, bytes, writes, self.site);
         self.site
@@ -435,12 +436,12 @@ impl World {
         self.event(event);
     }
 
-    pub fn findings(&mut self) -> Vec<Finding> {
+    pub fn findings(&mut self) -> Vec<RaceFinding> {
         self.ptx.take_findings()
     }
 
     /// The law: what is found races with some Fence-SC order that is allowed, and whatever races with that as executed is found.
-    pub fn check(&mut self) -> Vec<Finding> {
+    pub fn check(&mut self) -> Vec<RaceFinding> {
         let findings = self.ptx.take_findings();
         let races = self.axioms.races(Order::Executed);
         let allowed = self.axioms.races(Order::Forced);

@@ -1,10 +1,10 @@
 //! Orders that are made of several; barriers of all kinds; counts that wrap.
 
-use bugaroo_detectors::Missing;
-use bugaroo_detectors::scord::layout::{Layout, Widths};
-use bugaroo_detectors::scord::{Choice, Options};
+use bugaroo_detectors::MissingOrder;
+use bugaroo_detectors::scord::layout::{EntryLayout, Widths};
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
 use bugaroo_ptx::types::Scope::{self, Cta, Gpu};
-use bugaroo_semantics::event::{Event, Memory, Range};
+use bugaroo_semantics::event::{Event, Range, WhoseBytes};
 
 use crate::run::{GRID, Run, Size, TWO, X, load, store};
 
@@ -24,9 +24,9 @@ fn hrf_relaxed_indirect_takes_scopes_of_several() {
     };
     assert_eq!(chain(Some(Cta), Some(Gpu)), []);
     assert_eq!(chain(Some(Gpu), None), []);
-    assert_eq!(chain(Some(Cta), Some(Cta)), [Missing::DeviceFence]);
-    assert_eq!(chain(Some(Cta), None), [Missing::DeviceFence]);
-    assert_eq!(chain(None, Some(Gpu)), [Missing::BlockFence]);
+    assert_eq!(chain(Some(Cta), Some(Cta)), [MissingOrder::DeviceFence]);
+    assert_eq!(chain(Some(Cta), None), [MissingOrder::DeviceFence]);
+    assert_eq!(chain(None, Some(Gpu)), [MissingOrder::BlockFence]);
 }
 
 #[test]
@@ -44,8 +44,8 @@ fn a_fence_behind_a_barrier_is_one_for_the_block() {
         run.go(5, load(X)).missing()
     };
     assert_eq!(grid_barrier(true, true), []);
-    assert_eq!(grid_barrier(false, true), [Missing::DeviceFence]);
-    assert_eq!(grid_barrier(true, false), [Missing::DeviceFence]);
+    assert_eq!(grid_barrier(false, true), [MissingOrder::DeviceFence]);
+    assert_eq!(grid_barrier(true, false), [MissingOrder::DeviceFence]);
     // Of its own block somebody may have read before; and its own warp.
     for reader in [2, 3] {
         let mut run = Run::new();
@@ -55,10 +55,10 @@ fn a_fence_behind_a_barrier_is_one_for_the_block() {
     // What comes behind the fence is not ordered.
     let mut run = Run::new();
     run.barrier(0).fence(0, Gpu).go(2, store(X)).go(5, load(X));
-    assert_eq!(run.missing(), [Missing::DeviceFence]);
+    assert_eq!(run.missing(), [MissingOrder::DeviceFence]);
     let mut run = Run::new();
     run.barrier(0).fence(0, Gpu).go(2, store(X)).barrier(0).go(5, load(X));
-    assert_eq!(run.missing(), [Missing::DeviceFence]);
+    assert_eq!(run.missing(), [MissingOrder::DeviceFence]);
 }
 
 #[test]
@@ -76,17 +76,17 @@ fn a_release_is_a_fence() {
         run.go(4, load(X)).missing()
     };
     assert_eq!(message(false, Gpu), []);
-    assert_eq!(plain(true, Gpu), [Missing::StrongAccess]);
-    assert_eq!(plain(true, Cta), [Missing::DeviceFence]);
-    assert_eq!(plain(false, Gpu), [Missing::DeviceFence]);
+    assert_eq!(plain(true, Gpu), [MissingOrder::StrongAccess]);
+    assert_eq!(plain(true, Cta), [MissingOrder::DeviceFence]);
+    assert_eq!(plain(false, Gpu), [MissingOrder::DeviceFence]);
 }
 
 #[test]
 fn a_barrier_counts_once() {
     // Two bits: four barriers are none. If each warp's leaving counted, one barrier would be.
     let widths = Widths { block: 1, warp: 2, barrier: 2, dev_fence: 6, blk_fence: 6, ..Widths::default() };
-    let layout = Choice::Given(Layout::new(widths).unwrap());
-    let mut run = Run::with(Options { layout, ..Options::default() });
+    let layout = LayoutChoice::Given(EntryLayout::new(widths).unwrap());
+    let mut run = Run::with(ScordOptions { layout, ..ScordOptions::default() });
     run.go(0, store(X)).barrier(0).go(1, store(X));
     assert_eq!(run.missing(), []);
     assert_eq!(run.warnings(), [] as [String; 0]);
@@ -94,13 +94,13 @@ fn a_barrier_counts_once() {
     let by = run.lanes(0, 1);
     run.event(Event::Arrive { by, site: 1, barrier: 3, waits: false });
     run.event(Event::Completed { grid: GRID, cta: 0, barrier: 3 });
-    assert_eq!(run.go(2, store(X)).missing(), [Missing::BlockFence]);
+    assert_eq!(run.go(2, store(X)).missing(), [MissingOrder::BlockFence]);
     // Four are none, and that is told once.
     run.go(0, store(X + 128));
     (0..4).for_each(|_| {
         run.barrier(0);
     });
-    assert_eq!(run.go(1, store(X + 128)).missing(), [Missing::BlockFence]);
+    assert_eq!(run.go(1, store(X + 128)).missing(), [MissingOrder::BlockFence]);
     (0..4).for_each(|_| {
         run.barrier(0);
     });
@@ -112,7 +112,7 @@ fn a_barrier_counts_once() {
 #[test]
 fn fences_wrap_and_only_those_that_fence_something_count() {
     let run = |times: u32, scope: Scope, touches: bool| {
-        let mut run = Run::with(Options { layout: Choice::Paper, ..Options::default() });
+        let mut run = Run::with(ScordOptions { layout: LayoutChoice::Paper, ..ScordOptions::default() });
         run.go(0, store(X));
         for _ in 0..times {
             run.fence(0, scope);
@@ -159,14 +159,14 @@ fn barriers_of_some_count_as_barriers_of_all() {
 #[test]
 fn mbarriers_order_the_block_each_phase() {
     let mut run = Run::new();
-    let at = Range { memory: Memory::Shared(0), address: 0, bytes: 8 };
+    let at = Range { memory: WhoseBytes::Shared(0), address: 0, bytes: 8 };
     let passed = |run: &mut Run, warp: u32| {
         let by = run.lanes(warp, 1);
         run.event(Event::MbarrierPassed { by, at, site: 1, relaxed: false, scope: Cta });
     };
     run.go(0, store(X));
     passed(&mut run, 1);
-    assert_eq!(run.go(1, load(X)).missing(), [Missing::BlockFence]);
+    assert_eq!(run.go(1, load(X)).missing(), [MissingOrder::BlockFence]);
     run.go(0, store(X + 4));
     run.event(Event::MbarrierPhase { grid: GRID, at });
     passed(&mut run, 1);
@@ -174,7 +174,7 @@ fn mbarriers_order_the_block_each_phase() {
     assert_eq!(run.missing(), []);
     // A second one that has passed the same phase is not behind what the first one did then.
     passed(&mut run, 2);
-    assert_eq!(run.go(2, load(X + 8)).missing(), [Missing::BlockFence]);
+    assert_eq!(run.go(2, load(X + 8)).missing(), [MissingOrder::BlockFence]);
     assert_eq!(run.warnings().len(), 1);
 }
 
@@ -182,7 +182,7 @@ fn mbarriers_order_the_block_each_phase() {
 fn a_cluster_meets_across_blocks() {
     let size = Size { blocks: 4, cluster: 2, ..TWO };
     let run = |reader: u32, own_first: bool| {
-        let mut run = Run::of(size, Options::default(), None);
+        let mut run = Run::of(size, ScordOptions::default(), None);
         run.go(0, store(X).weak());
         for warp in 0..8 {
             let by = run.lanes(warp, u32::MAX);
@@ -200,7 +200,7 @@ fn a_cluster_meets_across_blocks() {
     for own_first in [false, true] {
         assert_eq!(run(5, own_first), []);
     }
-    assert_eq!(run(8, false), [Missing::DeviceFence]);
+    assert_eq!(run(8, false), [MissingOrder::DeviceFence]);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_slot_is_not_a_block() {
     run.go(0, store(X));
     run.event(Event::BlockEnd { grid: GRID, cta: 0 });
     run.event(Event::BlockBegin { grid: GRID, cta: 0, block: 1 });
-    assert_eq!(run.go(0, store(X)).missing(), [Missing::DeviceFence]);
+    assert_eq!(run.go(0, store(X)).missing(), [MissingOrder::DeviceFence]);
     // What a block has fenced outlives it.
     let mut run = Run::new();
     run.go(0, store(X)).fence(0, Gpu);

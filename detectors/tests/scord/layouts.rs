@@ -1,19 +1,19 @@
 //! Layouts of the word.
 
-use bugaroo_detectors::scord::layout::{BITS, Facts, Layout, Widths};
-use bugaroo_detectors::scord::metadata::Entry;
-use bugaroo_detectors::scord::{Choice, Options};
-use bugaroo_detectors::{Missing, finding::NO_SITE};
+use bugaroo_detectors::scord::layout::{BITS, EntryLayout, LaunchFacts, Widths};
+use bugaroo_detectors::scord::metadata::ScordEntry;
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
+use bugaroo_detectors::{MissingOrder, finding::NO_SITE};
 use bugaroo_ptx::types::Scope::Gpu;
 use bugaroo_semantics::inferred::Role;
 use proptest::prelude::*;
 
 use crate::run::{FIRST, LOCK, Run, Size, TWO, X, cas, load, store};
 
-fn facts() -> impl Strategy<Value = Facts> {
+fn facts() -> impl Strategy<Value = LaunchFacts> {
     let sites = prop_oneof![Just(None), (1u32..100_000).prop_map(Some)];
     (0u32..40, 0u64..64, 1u32..33, any::<bool>(), 0u32..5, sites, any::<bool>(), any::<bool>()).prop_map(
-        |(bits, more, warps, threads, tag, sites, fences, locks)| Facts {
+        |(bits, more, warps, threads, tag, sites, fences, locks)| LaunchFacts {
             blocks: (1u64 << bits) + more,
             warps,
             threads,
@@ -30,8 +30,8 @@ fn low(value: u32, bits: u32) -> u32 {
 }
 
 /// What of an entry has room.
-fn fitted(entry: &Entry, w: &Widths) -> Entry {
-    Entry {
+fn fitted(entry: &ScordEntry, w: &Widths) -> ScordEntry {
+    ScordEntry {
         flags: if w.thread > 0 { entry.flags } else { entry.flags & 0x7f },
         block: low(entry.block, w.block),
         warp: low(entry.warp, w.warp),
@@ -47,11 +47,11 @@ fn fitted(entry: &Entry, w: &Widths) -> Entry {
     }
 }
 
-fn entries() -> impl Strategy<Value = Entry> {
+fn entries() -> impl Strategy<Value = ScordEntry> {
     let numbers = (any::<[u32; 10]>(), any::<u8>(), any::<u16>());
     numbers.prop_map(
         |([block, warp, thread, epoch, dev_fence, blk_fence, barrier, site, tag, wrote], flags, bloom)| {
-            Entry {
+            ScordEntry {
                 flags,
                 block,
                 warp,
@@ -74,10 +74,10 @@ proptest! {
     fn what_is_packed_comes_back(facts in facts(), entry in entries()) {
         let given = Widths { block: 20, warp: 5, dev_fence: 12, barrier: 11, bloom: 8, ..Widths::default() };
         for layout in [
-            Layout::fit(&facts),
-            Layout::paper(false),
-            Layout::paper(true),
-            Layout::new(given).unwrap(),
+            EntryLayout::fit(&facts),
+            EntryLayout::paper(false),
+            EntryLayout::paper(true),
+            EntryLayout::new(given).unwrap(),
         ] {
             let back = layout.unpack(layout.pack(&entry));
             prop_assert_eq!(back, fitted(&entry, layout.widths()));
@@ -87,8 +87,8 @@ proptest! {
 
     #[test]
     fn a_launch_has_what_it_needs(facts in facts()) {
-        let w = *Layout::fit(&facts).widths();
-        prop_assert!(Layout::new(w).is_some());
+        let w = *EntryLayout::fit(&facts).widths();
+        prop_assert!(EntryLayout::new(w).is_some());
         let bits = |numbers: u64| 64 - (numbers - 1).leading_zeros();
         prop_assert!(w.warp >= bits(u64::from(facts.warps)));
         prop_assert_eq!(w.thread > 0, facts.threads);
@@ -102,8 +102,8 @@ proptest! {
         let most = if facts.threads { 15 } else { 23 } - facts.tag;
         prop_assert!(w.block == bits(facts.blocks) || w.block >= most && w.block < bits(facts.blocks));
         // A grid may change its mind about fences and locks.
-        let all = Facts { fences: true, locks: true, ..facts };
-        prop_assert_eq!(Layout::fit(&all).widths().block, w.block);
+        let all = LaunchFacts { fences: true, locks: true, ..facts };
+        prop_assert_eq!(EntryLayout::fit(&all).widths().block, w.block);
         // All instructions have numbers, or none.
         if let Some(sites) = facts.sites {
             prop_assert!(w.site == 0 || 1u64 << w.site > u64::from(sites));
@@ -114,22 +114,22 @@ proptest! {
 
 #[test]
 fn the_papers_word() {
-    let layout = Layout::paper(false);
-    let set = |entry: Entry| layout.pack(&entry) ^ layout.pack(&Entry::default());
+    let layout = EntryLayout::paper(false);
+    let set = |entry: ScordEntry| layout.pack(&entry) ^ layout.pack(&ScordEntry::default());
     // Figure 7. One flag more moves what is above the flags up by a bit.
-    let none = Entry::default();
-    assert_eq!(set(Entry { bloom: u16::MAX, ..none }), 0xffff);
-    assert_eq!(set(Entry { flags: 0x7f, ..none }), 0x7f << 16);
-    assert_eq!(set(Entry { barrier: u32::MAX, ..none }), 0xff << 23);
-    assert_eq!(set(Entry { blk_fence: u32::MAX, ..none }), 0x3f << 31);
-    assert_eq!(set(Entry { dev_fence: u32::MAX, ..none }), 0x3f << 37);
-    assert_eq!(set(Entry { warp: u32::MAX, ..none }), 0x1f << 43);
-    assert_eq!(set(Entry { block: u32::MAX, ..none }), 0x7f << 48);
-    assert_eq!(set(Entry { tag: u32::MAX, ..none }), 0xf << 55);
+    let none = ScordEntry::default();
+    assert_eq!(set(ScordEntry { bloom: u16::MAX, ..none }), 0xffff);
+    assert_eq!(set(ScordEntry { flags: 0x7f, ..none }), 0x7f << 16);
+    assert_eq!(set(ScordEntry { barrier: u32::MAX, ..none }), 0xff << 23);
+    assert_eq!(set(ScordEntry { blk_fence: u32::MAX, ..none }), 0x3f << 31);
+    assert_eq!(set(ScordEntry { dev_fence: u32::MAX, ..none }), 0x3f << 37);
+    assert_eq!(set(ScordEntry { warp: u32::MAX, ..none }), 0x1f << 43);
+    assert_eq!(set(ScordEntry { block: u32::MAX, ..none }), 0x7f << 48);
+    assert_eq!(set(ScordEntry { tag: u32::MAX, ..none }), 0xf << 55);
     // With threads apart it is full.
-    let threads = Layout::paper(true);
-    assert_eq!(threads.pack(&Entry { site: u32::MAX, epoch: u32::MAX, ..none }), threads.pack(&none));
-    let all = Entry {
+    let threads = EntryLayout::paper(true);
+    assert_eq!(threads.pack(&ScordEntry { site: u32::MAX, epoch: u32::MAX, ..none }), threads.pack(&none));
+    let all = ScordEntry {
         flags: 0xf8,
         block: u32::MAX,
         warp: u32::MAX,
@@ -148,38 +148,38 @@ fn the_papers_word() {
 #[test]
 fn widths_that_do_not_fit_are_none() {
     let w = Widths { block: 32, warp: 10, dev_fence: 8, ..Widths::default() };
-    assert!(Layout::new(Widths { blk_fence: 7, ..w }).is_some());
-    assert!(Layout::new(Widths { blk_fence: 8, ..w }).is_none());
-    assert!(Layout::new(Widths { bloom: 4, ..Widths::default() }).is_none());
-    assert!(Layout::new(Widths { block: 40, ..Widths::default() }).is_none());
+    assert!(EntryLayout::new(Widths { blk_fence: 7, ..w }).is_some());
+    assert!(EntryLayout::new(Widths { blk_fence: 8, ..w }).is_none());
+    assert!(EntryLayout::new(Widths { bloom: 4, ..Widths::default() }).is_none());
+    assert!(EntryLayout::new(Widths { block: 40, ..Widths::default() }).is_none());
 }
 
 #[test]
 fn blocks_that_have_no_number_are_told() {
     let size = Size { blocks: 200, threads: 32, cluster: 1 };
-    let run = |layout: Choice| {
-        let mut run = Run::of(size, Options { layout, ..Options::default() }, None);
+    let run = |layout: LayoutChoice| {
+        let mut run = Run::of(size, ScordOptions { layout, ..ScordOptions::default() }, None);
         run.access(0, 1, &store(X));
         run.access(1, 129, &store(X));
         let class = run.findings().first().map(|found| found.class);
         (class.is_some(), run.warnings().len())
     };
-    assert_eq!(run(Choice::Fit), (true, 0));
+    assert_eq!(run(LayoutChoice::Fit), (true, 0));
     // 1 and 129 are one to the paper.
-    assert_eq!(run(Choice::Paper), (false, 1));
+    assert_eq!(run(LayoutChoice::Paper), (false, 1));
 }
 
 #[test]
 fn the_first_access_is_named_where_there_is_room() {
-    let first = |options: Options| {
+    let first = |options: ScordOptions| {
         let mut run = Run::of(TWO, options, Some(vec![Role { volatile: true, ..Role::default() }; 64]));
         run.access(17, 0, &store(X).weak());
         run.access(23, 4, &load(X).weak());
         run.findings()[0]
     };
-    let found = first(Options::default());
+    let found = first(ScordOptions::default());
     assert_eq!((found.first.site, found.second.site), (FIRST + 17, FIRST + 23));
-    let found = first(Options { layout: Choice::Paper, ..Options::default() });
+    let found = first(ScordOptions { layout: LayoutChoice::Paper, ..ScordOptions::default() });
     assert_eq!((found.first.site, found.second.site), (NO_SITE, FIRST + 23));
 }
 
@@ -203,7 +203,7 @@ fn what_the_text_says_is_covered_is_not_looked_at() {
     let found = |second: crate::run::Does| {
         let mut roles = vec![Role { volatile: true, ..Role::default() }; 64];
         roles[23].covered = true;
-        let mut run = Run::of(TWO, Options::default(), Some(roles));
+        let mut run = Run::of(TWO, ScordOptions::default(), Some(roles));
         run.access(17, 0, &store(X).weak());
         run.access(23, 4, &second);
         run.findings().len()
@@ -221,11 +221,11 @@ fn a_word_changes_with_the_first_fence_and_the_first_lock() {
     run.go(6, store(X + 4)).go(2, load(X).weak());
     let found = run.findings();
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].missing, found[0].first.site), (Missing::BlockFence, FIRST + 9));
+    assert_eq!((found[0].missing, found[0].first.site), (MissingOrder::BlockFence, FIRST + 9));
     // A later grid of the program knows from the start.
     run.begin();
     run.go(0, store(X)).fence(0, Gpu).go(4, load(X));
     run.go(0, cas(Gpu, LOCK)).fence(0, Gpu).go(0, store(X + 8)).fence(0, Gpu);
     run.go(4, store(X + 8));
-    assert_eq!(run.missing(), [Missing::LockOnStore]);
+    assert_eq!(run.missing(), [MissingOrder::LockOnStore]);
 }

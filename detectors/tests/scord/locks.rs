@@ -1,6 +1,6 @@
 //! What counts as a lock: the table, its summary, and who of a warp holds what.
 
-use bugaroo_detectors::Missing;
+use bugaroo_detectors::MissingOrder;
 use bugaroo_detectors::scord::locks::{LOCKS, LockTable, common, hash};
 use bugaroo_ptx::types::Scope::{self, Cta, Gpu};
 use proptest::prelude::*;
@@ -168,7 +168,7 @@ fn a_lock_of_the_block_protects_nothing_between_blocks() {
     lock(&mut run, 4, LOCK + 0x400, Cta);
     lock(&mut run, 4, LOCK, Cta);
     run.go(4, store(X));
-    assert_eq!(run.missing(), [Missing::AtomicScope, Missing::LockOnStore]);
+    assert_eq!(run.missing(), [MissingOrder::AtomicScope, MissingOrder::LockOnStore]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_failed_attempt_takes_no_lock() {
     let mut run = Run::new();
     run.go(1, store(X)).fence(1, Gpu);
     run.go(0, cas(Gpu, LOCK)).fence(0, Gpu).go(0, store(X));
-    assert_eq!(run.missing(), [Missing::LockOnStore]);
+    assert_eq!(run.missing(), [MissingOrder::LockOnStore]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_swap_without_a_fence_behind_it_is_no_lock() {
         }
         run.fence(0, Gpu).go(0, store(X)).missing()
     };
-    assert_eq!(swaps(false), [Missing::LockOnStore]);
+    assert_eq!(swaps(false), [MissingOrder::LockOnStore]);
     assert_eq!(swaps(true), []);
 }
 
@@ -207,11 +207,11 @@ fn locks_are_opened_by_more_than_exchanges() {
     assert_eq!(opened(exch(Gpu, LOCK)), []);
     assert_eq!(opened(cas(Gpu, LOCK)), []);
     assert_eq!(opened(store(LOCK)), []);
-    assert_eq!(opened(cas(Gpu, LOCK).failed()), [Missing::LockOnStore]);
-    assert_eq!(opened(store(LOCK).weak()), [Missing::LockOnStore]);
-    assert_eq!(opened(add(Gpu, LOCK)), [Missing::LockOnStore]);
-    assert_eq!(opened(exch(Gpu, OTHER)), [Missing::LockOnStore]);
-    assert_eq!(opened(exch(Cta, LOCK)), [Missing::LockOnStore]);
+    assert_eq!(opened(cas(Gpu, LOCK).failed()), [MissingOrder::LockOnStore]);
+    assert_eq!(opened(store(LOCK).weak()), [MissingOrder::LockOnStore]);
+    assert_eq!(opened(add(Gpu, LOCK)), [MissingOrder::LockOnStore]);
+    assert_eq!(opened(exch(Gpu, OTHER)), [MissingOrder::LockOnStore]);
+    assert_eq!(opened(exch(Cta, LOCK)), [MissingOrder::LockOnStore]);
     // Who waits for it does not race with a store that opens it.
     let mut run = Run::new();
     lock(&mut run, 0, LOCK, Gpu);
@@ -234,9 +234,9 @@ fn acquire_and_release_are_the_fences_of_a_lock() {
     };
     let all = (true, true);
     assert_eq!(two(all, all), []);
-    assert_eq!(two((false, true), all), [Missing::LockOnStore]);
-    assert_eq!(two(all, (false, true)), [Missing::LockOnStore]);
-    assert_eq!(two((true, false), all), [Missing::DeviceFence]);
+    assert_eq!(two((false, true), all), [MissingOrder::LockOnStore]);
+    assert_eq!(two(all, (false, true)), [MissingOrder::LockOnStore]);
+    assert_eq!(two((true, false), all), [MissingOrder::DeviceFence]);
     // A release locks nothing.
     let mut run = Run::new();
     run.go(0, store(X)).fence(0, Gpu);
@@ -286,7 +286,7 @@ fn lanes_lock_side_by_side() {
     let found = run.findings();
     assert_eq!(found.len(), 1);
     // The upper halves of two locks of different addresses may agree.
-    assert_eq!(found[0].missing, Missing::LockOnLoad);
+    assert_eq!(found[0].missing, MissingOrder::LockOnLoad);
     assert!((30..=32).contains(&found[0].count), "{}", found[0].count);
     // Then nobody holds any, and a lane may lock for its warp again.
     lock(&mut run, 0, LOCK, Gpu);
@@ -334,7 +334,7 @@ fn lanes_lock_one_after_the_other() {
     run.go(4, store(X).lanes(3));
     let found = run.findings();
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].missing, found[0].address, found[0].count), (Missing::LockOnStore, X + 4, 1));
+    assert_eq!((found[0].missing, found[0].address, found[0].count), (MissingOrder::LockOnStore, X + 4, 1));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_lock_of_the_block_is_that_of_the_device_in_its_block() {
 fn a_narrow_atomic_behind_a_wide_one() {
     let mut run = Run::new();
     run.go(0, add(Gpu, X)).go(4, add(Cta, X));
-    assert_eq!(run.missing(), [Missing::AtomicScope]);
+    assert_eq!(run.missing(), [MissingOrder::AtomicScope]);
     let mut run = Run::new();
     run.go(0, add(Gpu, X)).fence(0, Gpu).go(4, add(Cta, X));
     assert_eq!(run.missing(), []);

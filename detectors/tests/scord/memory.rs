@@ -1,13 +1,13 @@
 //! Where metadata lies: parts of words, the cache, memory that comes and goes.
 
-use bugaroo_detectors::scord::{Choice, Options};
-use bugaroo_detectors::{Detector, Missing};
-use bugaroo_semantics::event::{Event, Memory, Range};
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
+use bugaroo_detectors::{MissingOrder, RaceDetector};
+use bugaroo_semantics::event::{Event, Range, WhoseBytes};
 
 use crate::run::{At, Run, X, load, store};
 
-fn cached() -> Options {
-    Options { cache: Some(4), ..Options::default() }
+fn cached() -> ScordOptions {
+    ScordOptions { cache: Some(4), ..ScordOptions::default() }
 }
 
 #[test]
@@ -19,7 +19,7 @@ fn neighbours_of_a_word_do_not_race() {
         }
         assert_eq!(run.missing(), [], "{size} bytes");
         // Whoever touches the same does.
-        assert_eq!(run.go(3, load(X).bytes(4, 1)).missing(), [Missing::BlockFence]);
+        assert_eq!(run.go(3, load(X).bytes(4, 1)).missing(), [MissingOrder::BlockFence]);
     }
     // By bytes behind by twos.
     let mut run = Run::new();
@@ -35,21 +35,24 @@ fn a_word_that_is_parted_keeps_what_it_was() {
     run.go(0, store(X)).go(1, load(X + 64)).go(2, load(X + 2).bytes(1, 1));
     let found = run.findings();
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].missing, found[0].first.site, found[0].address), (Missing::BlockFence, 100, X + 2));
+    assert_eq!(
+        (found[0].missing, found[0].first.site, found[0].address),
+        (MissingOrder::BlockFence, 100, X + 2)
+    );
     // The rest is as before, for whole words, too; a wide access is one.
     let found = run.go(3, load(X).bytes(4, 2)).findings();
     assert_eq!(found.iter().map(|found| found.count).sum::<u64>(), 1);
     assert_eq!(run.go(1, store(X + 64)).missing(), []);
     // Rows beside it are not.
     run.go(0, store(X + 128)).go(1, load(X + 128));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
 }
 
 #[test]
 fn an_access_may_be_in_two_rows() {
     let mut run = Run::new();
     run.go(0, store(X + 64).lanes(u32::MAX)).go(1, load(X + 128).lanes(1));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
     let each = std::array::from_fn(|lane| X + 0x10000 + lane as u64 * 0x2000);
     let far = At::Each(Box::new(each));
     run.go(0, store(0).lanes(u32::MAX).at(far.clone())).go(1, load(0).lanes(0xff).at(far));
@@ -60,20 +63,20 @@ fn an_access_may_be_in_two_rows() {
 #[test]
 fn the_cache_forgets_what_it_replaces() {
     let stripe = 1 << 16;
-    let seen = |options: Options, apart: u64| {
+    let seen = |options: ScordOptions, apart: u64| {
         let mut run = Run::with(options);
         run.go(0, store(0)).go(0, store(apart)).go(1, load(0)).missing()
     };
-    assert_eq!(seen(Options::default(), stripe), [Missing::BlockFence]);
+    assert_eq!(seen(ScordOptions::default(), stripe), [MissingOrder::BlockFence]);
     assert_eq!(seen(cached(), stripe), []);
     assert_eq!(seen(cached(), 15 * stripe), []);
     // What has an entry of its own: a neighbour, and what is in the next sixteen stripes.
-    assert_eq!(seen(cached(), 4), [Missing::BlockFence]);
-    assert_eq!(seen(cached(), 16 * stripe), [Missing::BlockFence]);
+    assert_eq!(seen(cached(), 4), [MissingOrder::BlockFence]);
+    assert_eq!(seen(cached(), 16 * stripe), [MissingOrder::BlockFence]);
     // A tag of another word is no check.
     let mut run = Run::with(cached());
     run.go(0, store(0)).go(1, store(stripe)).go(1, load(stripe)).go(2, load(stripe));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
     // In one access, too.
     let mut run = Run::with(cached());
     let each = At::Each(Box::new(std::array::from_fn(|lane| lane as u64 * stripe)));
@@ -84,9 +87,9 @@ fn the_cache_forgets_what_it_replaces() {
 #[test]
 fn the_cache_takes_an_eighth() {
     let bytes: u64 = 8 << 20;
-    for (options, most) in [(cached(), bytes / 8), (Options::default(), bytes * 2)] {
-        for layout in [Choice::Fit, Choice::Paper] {
-            let mut run = Run::with(Options { layout, ..options });
+    for (options, most) in [(cached(), bytes / 8), (ScordOptions::default(), bytes * 2)] {
+        for layout in [LayoutChoice::Fit, LayoutChoice::Paper] {
+            let mut run = Run::with(ScordOptions { layout, ..options });
             for row in 0..bytes / 128 {
                 run.go(0, store(row * 128).lanes(u32::MAX));
             }
@@ -112,14 +115,14 @@ fn the_cache_does_not_look_at_parts_of_words() {
     assert_eq!(run.warnings().len(), 1);
     // Vectors of them are words.
     run.go(0, store(X).bytes(1, 4)).go(1, store(X).bytes(2, 2));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
 }
 
 #[test]
 fn memory_that_is_new_was_not_accessed() {
-    for options in [Options::default(), cached()] {
+    for options in [ScordOptions::default(), cached()] {
         let mut run = Run::with(options);
-        let range = |address, bytes| Range { memory: Memory::Global, address, bytes };
+        let range = |address, bytes| Range { memory: WhoseBytes::Global, address, bytes };
         run.go(0, store(X).lanes(u32::MAX)).go(0, store(X + 0x10000).lanes(u32::MAX));
         run.go(0, store(X + 0x100000));
         run.event(Event::Freed(range(X + 8, 16)));
@@ -131,7 +134,7 @@ fn memory_that_is_new_was_not_accessed() {
         // Of the stripe that has the entries.
         run.go(0, store(X).lanes(u32::MAX)).findings();
         run.event(Event::Freed(range(X + 0x10000, 128)));
-        assert_eq!(run.go(1, load(X)).missing(), [Missing::BlockFence]);
+        assert_eq!(run.go(1, load(X)).missing(), [MissingOrder::BlockFence]);
         run.event(Event::Freed(range(X, 8)));
         assert_eq!(run.go(1, store(X + 4)).missing(), []);
     }
@@ -141,7 +144,7 @@ fn memory_that_is_new_was_not_accessed() {
         run.go(0, store(X + row * 128).lanes(u32::MAX)).go(1, load(X + 0x100_0000 + row * 128).lanes(0xff));
     }
     let before = run.detector.metadata_bytes();
-    let all = Range { memory: Memory::Global, address: X, bytes: 0x200_0000 };
+    let all = Range { memory: WhoseBytes::Global, address: X, bytes: 0x200_0000 };
     run.event(Event::Freed(all));
     assert_eq!(run.detector.metadata_bytes(), before);
     for row in 0..128 {
@@ -152,7 +155,7 @@ fn memory_that_is_new_was_not_accessed() {
     // By bytes.
     let mut run = Run::new();
     run.go(0, store(X).bytes(1, 1).lanes(0xff));
-    run.event(Event::Freed(Range { memory: Memory::Global, address: X + 2, bytes: 1 }));
+    run.event(Event::Freed(Range { memory: WhoseBytes::Global, address: X + 2, bytes: 1 }));
     run.go(1, load(X).bytes(1, 1).lanes(0xff));
     assert_eq!(run.findings()[0].count, 7);
 }

@@ -1,7 +1,7 @@
 //! The thirty-two micro-benchmarks of table I, as executions of two threads: each with either one as the first and the second block or
 //! warp. The paper says how many there are of each kind and what kind of thing they do; these are of that kind.
 
-use bugaroo_detectors::Missing::{self, *};
+use bugaroo_detectors::MissingOrder::{self, *};
 use bugaroo_ptx::types::Scope::{self, Cta, Gpu};
 
 use crate::run::{LOCK, OTHER, Run, X, add, cas, exch, load, store};
@@ -24,7 +24,7 @@ const SAME: [(u32, u32); 2] = [(0, 1), (1, 0)];
 const APART: [(u32, u32); 2] = [(0, 4), (4, 0)];
 
 /// What is missing where the first thread does this, and the second that.
-fn missing((first, second): (u32, u32), one: &[Do], other: &[Do]) -> Vec<Missing> {
+fn missing((first, second): (u32, u32), one: &[Do], other: &[Do]) -> Vec<MissingOrder> {
     let mut run = Run::new();
     for (warp, all) in [(first, one), (second, other)] {
         for what in all {
@@ -44,7 +44,7 @@ fn missing((first, second): (u32, u32), one: &[Do], other: &[Do]) -> Vec<Missing
     missing
 }
 
-fn expect(places: [(u32, u32); 2], one: &[Do], other: &[Do], expected: &[Missing]) {
+fn expect(places: [(u32, u32); 2], one: &[Do], other: &[Do], expected: &[MissingOrder]) {
     for place in places {
         assert_eq!(missing(place, one, other), expected, "{place:?}");
     }

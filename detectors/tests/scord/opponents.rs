@@ -1,22 +1,22 @@
 //! Who a race is told to be with: an access that there was and that races by the rules, or what is known of one that is forgotten.
 
-use bugaroo_detectors::scord::{Choice, Options};
-use bugaroo_detectors::{Finding, Forgotten, NO_SITE, Party, Who};
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
+use bugaroo_detectors::{NO_SITE, NotKept, RaceFinding, RacingParty, Who};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope::{Cta, Gpu};
-use bugaroo_semantics::event::{AccessKind, Site};
+use bugaroo_semantics::event::{AccessKind, SiteNumber};
 use proptest::prelude::*;
 
 use crate::run::{Does, FIRST, GRID, LOCK, Run, TWO, X, add, cas, load, store};
 
 /// Who stands first and at which site, what is forgotten of it, and the site of the latest access.
-type Told = (Who, Option<Site>, Option<Forgotten>, Option<Site>);
+type Told = (Who, Option<SiteNumber>, Option<NotKept>, Option<SiteNumber>);
 
 fn told(run: &mut Run) -> Told {
     let findings = run.findings();
     assert_eq!(findings.len(), 1, "{findings:?}");
-    let Finding { first, forgotten, latest, .. } = findings[0];
-    let site = |party: Party| (party.site != NO_SITE).then(|| party.site - FIRST);
+    let RaceFinding { first, forgotten, latest, .. } = findings[0];
+    let site = |party: RacingParty| (party.site != NO_SITE).then(|| party.site - FIRST);
     (first.who, site(first), forgotten, latest.and_then(site))
 }
 
@@ -60,13 +60,13 @@ fn a_write_races_with_the_last_reader() {
 /// The paper's word has no room for instructions, that of many fences, locks and instructions for one.
 #[test]
 fn without_room_the_write_is_forgotten() {
-    let mut run = Run::with(Options { layout: Choice::Paper, ..Options::default() });
+    let mut run = Run::with(ScordOptions { layout: LayoutChoice::Paper, ..ScordOptions::default() });
     shared_in_block(&mut run);
     run.access(12, 4, &load(X).weak());
-    let (block, forgotten) = (Who::Block { grid: GRID, block: 0 }, Some(Forgotten::Write));
+    let (block, forgotten) = (Who::Block { grid: GRID, block: 0 }, Some(NotKept::Write));
     assert_eq!(told(&mut run), (block, None, forgotten, None));
     let roles = Some(vec![Default::default(); 1 << 10]);
-    let mut run = Run::of(TWO, Options::default(), roles);
+    let mut run = Run::of(TWO, ScordOptions::default(), roles);
     run.access(1, 7, &add(Gpu, LOCK));
     run.fence(7, Gpu);
     run.access(2, 7, &cas(Gpu, LOCK));
@@ -87,7 +87,7 @@ fn nobody_races_with_himself() {
     run.access(1, 0, &cas(Gpu, LOCK));
     run.fence(0, Gpu);
     run.access(13, 0, &store(X));
-    assert_eq!(told(&mut run), (Who::Grid(GRID), None, Some(Forgotten::Load), Some(12)));
+    assert_eq!(told(&mut run), (Who::Grid(GRID), None, Some(NotKept::Load), Some(12)));
 }
 
 /// A read that is an atomic leaves who wrote unknown.
@@ -114,7 +114,7 @@ fn of_accesses_that_are_not_strong_it_is_a_weak_one() {
     run.access(11, 0, &load(X));
     run.fence(0, Gpu);
     run.access(12, 4, &store(X));
-    assert_eq!(told(&mut run), (Who::Grid(GRID), None, Some(Forgotten::Load), Some(11)));
+    assert_eq!(told(&mut run), (Who::Grid(GRID), None, Some(NotKept::Load), Some(11)));
 }
 
 /// What a warp does in a random execution.
@@ -146,7 +146,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// An access that has been: its warp, its site, and whether it has read alone.
-type Past = (u32, Site, bool);
+type Past = (u32, SiteNumber, bool);
 
 fn is(past: &Past, who: Who) -> bool {
     let (block, index) = (u64::from(past.0 / 4), past.0 % 4);
@@ -164,8 +164,8 @@ proptest! {
     /// What is named has been there, and of the two one writes. What is forgotten has been there, too.
     #[test]
     fn what_is_told_has_been(steps in proptest::collection::vec(step(), 1..40), paper in any::<bool>()) {
-        let layout = if paper { Choice::Paper } else { Choice::Fit };
-        let mut run = Run::with(Options { layout, ..Options::default() });
+        let layout = if paper { LayoutChoice::Paper } else { LayoutChoice::Fit };
+        let mut run = Run::with(ScordOptions { layout, ..ScordOptions::default() });
         let mut past: Vec<Past> = Vec::new();
         for (site, step) in (0u32..).zip(&steps) {
             let (warp, does) = match step {
@@ -182,14 +182,14 @@ proptest! {
             run.access(site, warp, does);
             let reads = !does.kind.writes() || does.wrote == 0;
             for finding in run.findings() {
-                let Finding { first, forgotten, .. } = finding;
+                let RaceFinding { first, forgotten, .. } = finding;
                 let is_first = |one: &&Past| {
                     let (_, at, has_read) = **one;
                     let what = match forgotten {
                         None => first.site == NO_SITE || first.site == FIRST + at,
-                        Some(Forgotten::Load) => has_read,
-                        Some(Forgotten::Write) => !has_read,
-                        Some(Forgotten::Atomic | Forgotten::Access) => true,
+                        Some(NotKept::Load) => has_read,
+                        Some(NotKept::Write) => !has_read,
+                        Some(NotKept::Atomic | NotKept::Access) => true,
                     };
                     // Strong accesses race by the rules as well, but two that read do not.
                     is(one, first.who) && what && !(reads && has_read)

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_detectors::scord::layout::{Layout, Widths};
-use bugaroo_detectors::scord::{Choice, Options};
-use bugaroo_detectors::{Class, Missing};
+use bugaroo_detectors::scord::layout::{EntryLayout, Widths};
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
+use bugaroo_detectors::{HowFar, MissingOrder};
 use bugaroo_ptx::types::Scope::{Cta, Gpu};
 use bugaroo_semantics::event::each;
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..count)
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = ScordOptions> {
     let widths = Widths {
         tag: 4,
         block: 3,
@@ -63,14 +63,14 @@ fn options() -> impl Strategy<Value = Options> {
         site: 10,
         ..Widths::default()
     };
-    let given = Choice::Given(Layout::new(widths).unwrap());
-    let layout = prop_oneof![Just(Choice::Fit), Just(Choice::Paper), Just(given)];
+    let given = LayoutChoice::Given(EntryLayout::new(widths).unwrap());
+    let layout = prop_oneof![Just(LayoutChoice::Fit), Just(LayoutChoice::Paper), Just(given)];
     let cache = prop_oneof![Just(None), Just(Some(4))];
-    (layout, cache, any::<bool>()).prop_map(|(layout, cache, independent_threads)| Options {
+    (layout, cache, any::<bool>()).prop_map(|(layout, cache, independent_threads)| ScordOptions {
         layout,
         cache,
         independent_threads,
-        ..Options::default()
+        ..ScordOptions::default()
     })
 }
 
@@ -132,8 +132,8 @@ fn harmless(run: &mut Run, site: u32, step: &Step) -> bool {
 }
 
 /// What is found, by pairs of sites.
-fn found(run: &mut Run) -> BTreeMap<(Class, u32, u32, Missing), u64> {
-    let key = |f: &bugaroo_detectors::Finding| (f.class, f.first.site, f.second.site, f.missing);
+fn found(run: &mut Run) -> BTreeMap<(HowFar, u32, u32, MissingOrder), u64> {
+    let key = |f: &bugaroo_detectors::RaceFinding| (f.class, f.first.site, f.second.site, f.missing);
     run.findings().iter().map(|finding| (key(finding), finding.count)).collect()
 }
 
@@ -211,9 +211,9 @@ proptest! {
             wrote: 8,
             ..Widths::default()
         };
-        let given = Options { layout: Choice::Given(Layout::new(wide).unwrap()), ..Options::default() };
+        let given = ScordOptions { layout: LayoutChoice::Given(EntryLayout::new(wide).unwrap()), ..ScordOptions::default() };
         let mut runs: Vec<Run> =
-            [Options::default(), Options::default(), given].map(|options| Run::of(SIZE, options, None)).into();
+            [ScordOptions::default(), ScordOptions::default(), given].map(|options| Run::of(SIZE, options, None)).into();
         for (site, step) in steps.iter().enumerate() {
             let site = site as u32;
             let scope = if step.strong { Gpu } else { Cta };

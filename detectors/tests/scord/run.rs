@@ -1,12 +1,12 @@
 //! Small executions as the events that a detector is told.
 
-use bugaroo_detectors::scord::Options;
-use bugaroo_detectors::{Detector, Finding, Missing, Scord};
+use bugaroo_detectors::scord::ScordOptions;
+use bugaroo_detectors::{MissingOrder, RaceDetector, RaceFinding, Scord};
 use bugaroo_ptx::op::{AtomOp, FenceKind};
 use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::effect::Fence;
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Values};
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Shape, Values, WhoseBytes};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 
@@ -144,19 +144,19 @@ pub struct Run {
 
 impl Run {
     pub fn new() -> Run {
-        Run::with(Options::default())
+        Run::with(ScordOptions::default())
     }
 
-    pub fn with(options: Options) -> Run {
+    pub fn with(options: ScordOptions) -> Run {
         Run::of(TWO, options, None)
     }
 
     /// Of a program in which no strong access is volatile.
     pub fn modern() -> Run {
-        Run::of(TWO, Options::default(), Some(vec![Role::default(); 64]))
+        Run::of(TWO, ScordOptions::default(), Some(vec![Role::default(); 64]))
     }
 
-    pub fn of(size: Size, options: Options, roles: Option<Vec<Role>>) -> Run {
+    pub fn of(size: Size, options: ScordOptions, roles: Option<Vec<Role>>) -> Run {
         let mut detector = Scord::new(options);
         if let Some(roles) = roles {
             detector.learn_program(FIRST, &roles);
@@ -208,7 +208,7 @@ impl Run {
             strength: does.strength,
             acquire: does.acquire,
             release: does.release,
-            memory: if does.shared { Memory::Shared(by.cta) } else { Memory::Global },
+            memory: if does.shared { WhoseBytes::Shared(by.cta) } else { WhoseBytes::Global },
             size: does.size,
             elements: does.elements,
             at: match &does.at {
@@ -266,12 +266,12 @@ impl Run {
         self
     }
 
-    pub fn findings(&mut self) -> Vec<Finding> {
+    pub fn findings(&mut self) -> Vec<RaceFinding> {
         self.detector.take_findings()
     }
 
     /// What is missing, finding by finding.
-    pub fn missing(&mut self) -> Vec<Missing> {
+    pub fn missing(&mut self) -> Vec<MissingOrder> {
         self.findings().iter().map(|finding| finding.missing).collect()
     }
 

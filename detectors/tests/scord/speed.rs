@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bugaroo_detectors::scord::Options;
+use bugaroo_detectors::scord::ScordOptions;
 
 use crate::run::{At, Does, Run, Size, add, load, store};
 
@@ -13,7 +13,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-fn measure(name: &str, options: Options, access: impl Fn(u64) -> Does) {
+fn measure(name: &str, options: ScordOptions, access: impl Fn(u64) -> Does) {
     let size = Size { blocks: 256, threads: 256, cluster: 1 };
     let mut run = Run::of(size, options, None);
     let start = processor_time();
@@ -50,7 +50,7 @@ fn measure(name: &str, options: Options, access: impl Fn(u64) -> Does) {
 #[ignore = "a measurement"]
 fn speed() {
     for threads in [false, true] {
-        let options = Options { independent_threads: threads, ..Options::default() };
+        let options = ScordOptions { independent_threads: threads, ..ScordOptions::default() };
         println!("threads apart: {threads}");
         let row = |warp: u64| warp * 128;
         measure("own rows, stored", options, |warp| store(row(warp)).weak().lanes(u32::MAX));

@@ -1,6 +1,6 @@
 //! Tables III and IV, line by line, and the flags.
 
-use bugaroo_detectors::{Class, Missing, Who};
+use bugaroo_detectors::{HowFar, MissingOrder, Who};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Scope::{Cta, Gpu};
 use bugaroo_semantics::event::AccessKind;
@@ -27,7 +27,7 @@ fn a_warp_does_not_race_with_itself() {
         assert_eq!(Run::new().go(1, one.weak()).go(1, other.weak()).missing(), []);
     }
     // Its number is one in its block.
-    assert_eq!(Run::new().go(1, store(X)).go(5, store(X)).missing(), [Missing::DeviceFence]);
+    assert_eq!(Run::new().go(1, store(X)).go(5, store(X)).missing(), [MissingOrder::DeviceFence]);
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn whoever_has_shared_it_is_not_in_program_order() {
     };
     assert_eq!(shared(None), []);
     // Where the other one was, the flags say.
-    assert_eq!(shared(Some(1)), [(Class::IntraBlock, Missing::LockOnStore)]);
-    assert_eq!(shared(Some(4)), [(Class::InterBlock, Missing::LockOnStore)]);
+    assert_eq!(shared(Some(1)), [(HowFar::IntraBlock, MissingOrder::LockOnStore)]);
+    assert_eq!(shared(Some(4)), [(HowFar::InterBlock, MissingOrder::LockOnStore)]);
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn a_barrier_orders_its_block() {
         Run::new().go(first, store(X).weak()).barrier(0).go(second, store(X).weak()).missing()
     };
     assert_eq!(ordered(0, 1), []);
-    assert_eq!(ordered(0, 4), [Missing::DeviceFence]);
-    assert_eq!(ordered(4, 0), [Missing::DeviceFence]);
+    assert_eq!(ordered(0, 4), [MissingOrder::DeviceFence]);
+    assert_eq!(ordered(4, 0), [MissingOrder::DeviceFence]);
     // Of another block, too, if it has read what the barrier does not order: then the flag says so.
     let mut run = Run::new();
     run.go(4, load(X)).go(0, load(X)).barrier(0).go(1, store(X));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_missing_block_fence() {
     let found = with(None);
     assert_eq!(
         (found[0].class, found[0].missing, found[0].count),
-        (Class::IntraBlock, Missing::BlockFence, 1)
+        (HowFar::IntraBlock, MissingOrder::BlockFence, 1)
     );
     assert_eq!((found[0].first.site, found[0].second.site), (FIRST, FIRST + 1));
     assert_eq!((found[0].first.kind, found[0].second.kind), (AccessKind::Store, AccessKind::Load));
@@ -96,18 +96,20 @@ fn a_missing_block_fence() {
     assert!(with(Some(Cta)).is_empty());
     assert!(with(Some(Gpu)).is_empty());
     // Whose fence matters, and when.
-    assert_eq!(Run::new().go(0, store(X)).fence(1, Gpu).go(1, load(X)).missing(), [Missing::BlockFence]);
-    assert_eq!(Run::new().fence(0, Gpu).go(0, store(X)).go(1, load(X)).missing(), [Missing::BlockFence]);
+    assert_eq!(Run::new().go(0, store(X)).fence(1, Gpu).go(1, load(X)).missing(), [MissingOrder::BlockFence]);
+    assert_eq!(Run::new().fence(0, Gpu).go(0, store(X)).go(1, load(X)).missing(), [MissingOrder::BlockFence]);
     // On a store it does not matter whether it was modified.
-    assert_eq!(Run::new().go(0, load(X)).go(1, store(X)).missing(), [Missing::BlockFence]);
+    assert_eq!(Run::new().go(0, load(X)).go(1, store(X)).missing(), [MissingOrder::BlockFence]);
     assert_eq!(Run::new().go(0, load(X)).go(1, load(X)).missing(), []);
 }
 
 #[test]
 fn a_missing_device_fence() {
-    for (fence, missing) in
-        [(None, vec![Missing::DeviceFence]), (Some(Cta), vec![Missing::DeviceFence]), (Some(Gpu), vec![])]
-    {
+    for (fence, missing) in [
+        (None, vec![MissingOrder::DeviceFence]),
+        (Some(Cta), vec![MissingOrder::DeviceFence]),
+        (Some(Gpu), vec![]),
+    ] {
         let mut run = Run::new();
         run.go(0, store(X));
         if let Some(scope) = fence {
@@ -117,8 +119,8 @@ fn a_missing_device_fence() {
     }
     let mut run = Run::new();
     let found = run.go(0, store(X)).go(4, load(X)).findings();
-    assert_eq!(found[0].class, Class::InterBlock);
-    assert_eq!(Run::new().go(0, load(X)).go(4, store(X)).missing(), [Missing::DeviceFence]);
+    assert_eq!(found[0].class, HowFar::InterBlock);
+    assert_eq!(Run::new().go(0, load(X)).go(4, store(X)).missing(), [MissingOrder::DeviceFence]);
     assert_eq!(Run::new().go(0, load(X)).go(4, load(X)).missing(), []);
 }
 
@@ -129,16 +131,16 @@ fn fences_order_strong_accesses_alone() {
     };
     for to in [1, 4] {
         assert_eq!(missing(store(X), load(X), to), []);
-        assert_eq!(missing(store(X).weak(), load(X), to), [Missing::StrongAccess]);
-        assert_eq!(missing(store(X), load(X).weak(), to), [Missing::StrongAccess]);
-        assert_eq!(missing(load(X).weak(), store(X), to), [Missing::StrongAccess]);
+        assert_eq!(missing(store(X).weak(), load(X), to), [MissingOrder::StrongAccess]);
+        assert_eq!(missing(store(X), load(X).weak(), to), [MissingOrder::StrongAccess]);
+        assert_eq!(missing(load(X).weak(), store(X), to), [MissingOrder::StrongAccess]);
         // Not where nothing conflicts.
         assert_eq!(missing(load(X).weak(), load(X), to), []);
     }
     // Any weak access unsets the flag.
     let mut run = Run::new();
     run.go(0, store(X).weak()).go(0, store(X)).fence(0, Gpu).go(1, load(X));
-    assert_eq!(run.missing(), [Missing::StrongAccess]);
+    assert_eq!(run.missing(), [MissingOrder::StrongAccess]);
     // Atomics are strong.
     assert_eq!(missing(add(Gpu, X), load(X), 4), []);
     // A barrier orders weak ones, too, and what was before it is forgotten.
@@ -152,19 +154,19 @@ fn an_atomic_of_the_block_and_another_block() {
     let missing = |first: crate::run::Does, second: crate::run::Does, to: u32| {
         Run::new().go(0, first).go(to, second).missing()
     };
-    assert_eq!(missing(add(Cta, X), add(Cta, X), 4), [Missing::AtomicScope]);
-    assert_eq!(missing(add(Cta, X), add(Gpu, X), 4), [Missing::AtomicScope]);
-    assert_eq!(missing(add(Gpu, X), add(Cta, X), 4), [Missing::AtomicScope]);
+    assert_eq!(missing(add(Cta, X), add(Cta, X), 4), [MissingOrder::AtomicScope]);
+    assert_eq!(missing(add(Cta, X), add(Gpu, X), 4), [MissingOrder::AtomicScope]);
+    assert_eq!(missing(add(Gpu, X), add(Cta, X), 4), [MissingOrder::AtomicScope]);
     assert_eq!(missing(add(Gpu, X), add(Gpu, X), 4), []);
     assert_eq!(missing(add(Cta, X), add(Cta, X), 1), []);
     // Whoever is not atomic counts, too.
-    assert_eq!(missing(add(Cta, X), load(X), 4), [Missing::AtomicScope]);
-    assert_eq!(missing(add(Cta, X), store(X), 4), [Missing::AtomicScope]);
+    assert_eq!(missing(add(Cta, X), load(X), 4), [MissingOrder::AtomicScope]);
+    assert_eq!(missing(add(Cta, X), store(X), 4), [MissingOrder::AtomicScope]);
     // An atomic behind what is none is a store.
-    assert_eq!(missing(store(X), add(Gpu, X), 4), [Missing::DeviceFence]);
-    assert_eq!(missing(load(X), add(Gpu, X), 1), [Missing::BlockFence]);
+    assert_eq!(missing(store(X), add(Gpu, X), 4), [MissingOrder::DeviceFence]);
+    assert_eq!(missing(load(X), add(Gpu, X), 1), [MissingOrder::BlockFence]);
     // What is none behind an atomic is looked at as usual.
-    assert_eq!(missing(add(Gpu, X), load(X), 4), [Missing::DeviceFence]);
+    assert_eq!(missing(add(Gpu, X), load(X), 4), [MissingOrder::DeviceFence]);
     // A plain access in order makes it none.
     let mut run = Run::new();
     run.go(0, add(Cta, X)).go(0, load(X)).fence(0, Gpu).go(4, load(X));
@@ -176,7 +178,7 @@ fn a_compare_and_swap_that_fails_reads() {
     let mut run = Run::new();
     run.go(0, load(X)).go(1, cas(Gpu, X).failed()).go(2, load(X));
     assert_eq!(run.missing(), []);
-    assert_eq!(Run::new().go(0, load(X)).go(1, cas(Gpu, X)).missing(), [Missing::BlockFence]);
+    assert_eq!(Run::new().go(0, load(X)).go(1, cas(Gpu, X)).missing(), [MissingOrder::BlockFence]);
     // Lanes of one instruction may do either.
     let mut run = Run::new();
     run.go(0, load(X).lanes(3));
@@ -196,9 +198,9 @@ fn what_is_younger_than_the_paper_is_an_atomic() {
         run.go(0, store(X).of(Gpu)).go(4, load(X).of(Gpu)).missing()
     };
     assert_eq!(wait(true), []);
-    assert_eq!(wait(false), [Missing::DeviceFence]);
+    assert_eq!(wait(false), [MissingOrder::DeviceFence]);
     let mut run = Run::modern();
-    assert_eq!(run.go(0, store(X).of(Cta)).go(4, load(X).of(Gpu)).missing(), [Missing::AtomicScope]);
+    assert_eq!(run.go(0, store(X).of(Cta)).go(4, load(X).of(Gpu)).missing(), [MissingOrder::AtomicScope]);
     let mut run = Run::modern();
     assert_eq!(run.go(0, load(X).of(Cta)).go(4, load(X).of(Gpu)).missing(), []);
 }
@@ -215,9 +217,9 @@ fn a_modification_is_ordered_for_the_block_and_for_no_other() {
         run.missing()
     };
     assert_eq!(all(&[(2, load(X).weak()), (3, load(X).weak())]), []);
-    assert_eq!(all(&[(4, load(X).weak())]), [Missing::DeviceFence]);
-    assert_eq!(all(&[(2, load(X).weak()), (4, load(X).weak())]), [Missing::DeviceFence]);
-    assert_eq!(all(&[(2, store(X).weak())]), [Missing::BlockFence]);
+    assert_eq!(all(&[(4, load(X).weak())]), [MissingOrder::DeviceFence]);
+    assert_eq!(all(&[(2, load(X).weak()), (4, load(X).weak())]), [MissingOrder::DeviceFence]);
+    assert_eq!(all(&[(2, store(X).weak())]), [MissingOrder::BlockFence]);
     // A read of its own behind the barrier is a read behind the barrier.
     let mut run = Run::new();
     run.go(0, store(X).weak()).barrier(0).go(0, load(X).weak()).go(1, load(X).weak());
@@ -227,11 +229,11 @@ fn a_modification_is_ordered_for_the_block_and_for_no_other() {
     run.go(0, store(X)).fence(0, Cta).go(1, load(X)).go(2, load(X));
     assert_eq!(run.missing(), []);
     run.go(4, load(X));
-    assert_eq!(run.missing(), [Missing::DeviceFence]);
+    assert_eq!(run.missing(), [MissingOrder::DeviceFence]);
     // A write is a new modification.
     let mut run = Run::new();
     run.go(0, store(X)).barrier(0).go(1, store(X)).go(2, load(X));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
 }
 
 #[test]
@@ -245,14 +247,14 @@ fn a_modification_behind_a_device_fence_is_ordered_for_all() {
     assert_eq!(run.missing(), []);
     let mut run = Run::new();
     run.go(0, store(X).weak()).fence(0, Gpu).go(0, load(X).weak());
-    assert_eq!(run.go(4, load(X)).missing(), [Missing::StrongAccess]);
+    assert_eq!(run.go(4, load(X)).missing(), [MissingOrder::StrongAccess]);
 }
 
 #[test]
 fn one_race_does_not_breed_others() {
     let mut run = Run::new();
     run.go(0, store(X)).go(1, store(X)).go(1, load(X)).fence(1, Gpu).go(4, load(X));
-    assert_eq!(run.missing(), [Missing::BlockFence]);
+    assert_eq!(run.missing(), [MissingOrder::BlockFence]);
     let mut run = Run::new();
     run.go(0, store(X)).go(1, load(X)).go(2, load(X));
     assert_eq!(run.findings().iter().map(|found| found.count).sum::<u64>(), 1);

@@ -1,15 +1,15 @@
 //! Threads of a warp that are apart (section VI).
 
-use bugaroo_detectors::scord::layout::{Layout, Widths};
-use bugaroo_detectors::scord::{Choice, Options};
-use bugaroo_detectors::{Class, Missing, Who};
+use bugaroo_detectors::scord::layout::{EntryLayout, Widths};
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
+use bugaroo_detectors::{HowFar, MissingOrder, Who};
 use bugaroo_ptx::types::Scope::Cta;
 use bugaroo_semantics::event::Event;
 
 use crate::run::{At, GRID, Run, X, load, store};
 
-fn apart(layout: Choice) -> Run {
-    Run::with(Options { layout, independent_threads: true, ..Options::default() })
+fn apart(layout: LayoutChoice) -> Run {
+    Run::with(ScordOptions { layout, independent_threads: true, ..ScordOptions::default() })
 }
 
 /// Every lane at one place.
@@ -20,15 +20,15 @@ fn one(lanes: u32) -> At {
 
 #[test]
 fn sides_of_a_branch_race() {
-    for layout in [Choice::Fit, Choice::Paper] {
+    for layout in [LayoutChoice::Fit, LayoutChoice::Paper] {
         let mut run = apart(layout);
         run.go(0, store(X).lanes(4).at(one(4))).go(0, load(X).lanes(8).at(one(8)));
         let found = run.findings();
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].class, found[0].missing), (Class::IntraWarp, Missing::BlockFence));
+        assert_eq!((found[0].class, found[0].missing), (HowFar::IntraWarp, MissingOrder::BlockFence));
         // Without its instruction the last access may be a read of the warp behind its write.
         let first = match layout {
-            Choice::Fit => Who::Thread { grid: GRID, block: 0, thread: 2 },
+            LayoutChoice::Fit => Who::Thread { grid: GRID, block: 0, thread: 2 },
             _ => Who::Warp { grid: GRID, block: 0, warp: 0 },
         };
         assert_eq!(found[0].first.who, first);
@@ -42,7 +42,7 @@ fn sides_of_a_branch_race() {
 
 #[test]
 fn a_thread_does_not_race_with_itself() {
-    let mut run = apart(Choice::Fit);
+    let mut run = apart(LayoutChoice::Fit);
     run.go(0, store(X).lanes(4).at(one(4))).go(0, load(X).lanes(4).at(one(4)));
     run.go(0, store(X + 64).lanes(u32::MAX))
         .go(0, load(X + 64).lanes(0xff00))
@@ -53,12 +53,12 @@ fn a_thread_does_not_race_with_itself() {
 #[test]
 fn lanes_that_come_together_are_ordered() {
     let between = |with: &dyn Fn(&mut Run)| {
-        let mut run = apart(Choice::Fit);
+        let mut run = apart(LayoutChoice::Fit);
         run.go(0, store(X).lanes(4).at(one(4)));
         with(&mut run);
         run.go(0, load(X).lanes(8).at(one(8))).missing()
     };
-    assert_eq!(between(&|_| ()), [Missing::BlockFence]);
+    assert_eq!(between(&|_| ()), [MissingOrder::BlockFence]);
     // An access of all of them, a barrier of the warp, one of the block, a fence.
     assert_eq!(
         between(&|run| {
@@ -90,7 +90,7 @@ fn lanes_that_come_together_are_ordered() {
     };
     assert_eq!(between(&ended), []);
     // All together.
-    let mut run = apart(Choice::Fit);
+    let mut run = apart(LayoutChoice::Fit);
     run.go(0, store(X).lanes(4).at(one(4))).go(0, load(X).lanes(u32::MAX).at(one(1)));
     assert_eq!(run.missing(), []);
 }
@@ -98,13 +98,13 @@ fn lanes_that_come_together_are_ordered() {
 #[test]
 fn what_all_did_before_they_parted_is_each_lanes() {
     // Lane 2 reads in a branch what lane 3 has written before it: nothing makes them wait for each other.
-    let mut run = apart(Choice::Fit);
+    let mut run = apart(LayoutChoice::Fit);
     run.go(0, store(X).lanes(u32::MAX)).go(0, load(X + 4).lanes(0xf));
     let found = run.findings();
     assert_eq!((found.len(), found[0].count), (1, 4));
     assert_eq!(found[0].first.who, Who::Thread { grid: GRID, block: 0, thread: 1 });
     // Where all do, they are one.
-    let mut run = apart(Choice::Fit);
+    let mut run = apart(LayoutChoice::Fit);
     run.go(0, store(X).lanes(u32::MAX)).go(0, load(X + 4).lanes(u32::MAX));
     assert_eq!(run.missing(), []);
 }
@@ -112,7 +112,7 @@ fn what_all_did_before_they_parted_is_each_lanes() {
 #[test]
 fn each_lane_is_judged_by_what_it_did() {
     // Lanes 1 and 2 read each other's.
-    let mut run = apart(Choice::Fit);
+    let mut run = apart(LayoutChoice::Fit);
     let each = [0, 2, 1, 3].map(|word| X + 4 * word);
     let at = At::Each(Box::new(std::array::from_fn(|lane| each[lane & 3])));
     run.go(0, store(X).lanes(u32::MAX)).go(0, load(0).lanes(0xf).at(at));
@@ -123,7 +123,7 @@ fn each_lane_is_judged_by_what_it_did() {
 #[test]
 fn lanes_of_one_instruction_do_not_race() {
     for at in [At::Same(X), At::Each(Box::new([X; 32]))] {
-        let mut run = apart(Choice::Fit);
+        let mut run = apart(LayoutChoice::Fit);
         run.go(0, store(X).lanes(0xf0).at(at.clone())).go(0, store(X).lanes(0xf00).at(at));
         let found = run.findings();
         // Of two instructions they do.
@@ -133,17 +133,17 @@ fn lanes_of_one_instruction_do_not_race() {
 
 #[test]
 fn other_warps_are_as_before() {
-    let mut run = apart(Choice::Fit);
+    let mut run = apart(LayoutChoice::Fit);
     run.go(0, store(X).lanes(u32::MAX)).go(1, load(X).lanes(u32::MAX)).fence(1, Cta);
     let found = run.findings();
-    assert_eq!((found.len(), found[0].count, found[0].class), (1, 32, Class::IntraBlock));
+    assert_eq!((found.len(), found[0].count, found[0].class), (1, 32, HowFar::IntraBlock));
     assert_eq!(run.go(2, store(X).lanes(u32::MAX)).missing(), []);
 }
 
 #[test]
 fn lanes_come_together_too_often_to_be_counted() {
     let widths = Widths { block: 1, warp: 2, thread: 5, epoch: 2, barrier: 8, ..Widths::default() };
-    let layout = Choice::Given(Layout::new(widths).unwrap());
+    let layout = LayoutChoice::Given(EntryLayout::new(widths).unwrap());
     let mut run = apart(layout);
     run.go(0, store(X).lanes(4).at(one(4)));
     for times in 1..=4 {

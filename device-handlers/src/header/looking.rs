@@ -55,7 +55,7 @@ fn shared(text: &mut Text) {
 /// The text of `hirace_layout.h`, for `hirace.cu`.
 pub fn hirace() -> String {
     use crate::hirace::{HiraceState, block, control, page, race, what};
-    use bugaroo_semantics::history::table::{INPUT_BITS, Machine, PLACES};
+    use bugaroo_semantics::history::table::{HistoryMachine, INPUT_BITS, PLACES};
     use bugaroo_semantics::history::word;
 
     let mut text = Text::new();
@@ -106,13 +106,13 @@ pub fn hirace() -> String {
         ("MOVED", word::MOVED.into()),
         ("INPUT_BITS", INPUT_BITS.into()),
         ("PLACES", PLACES as u64),
-        ("RACE", Machine::get().race().into()),
+        ("RACE", HistoryMachine::get().race().into()),
         ("STAYS", stays()),
     ] {
         text.define(name, value);
     }
     let _ = write!(text.0, "#define BUGAROO_MACHINE");
-    let rows = Machine::get().next.chunks(1 << INPUT_BITS);
+    let rows = HistoryMachine::get().next.chunks(1 << INPUT_BITS);
     for row in rows {
         let numbers: Vec<String> = row.iter().map(u8::to_string).collect();
         let _ = write!(text.0, " \\\n    {},", numbers.join(","));
@@ -125,9 +125,9 @@ pub fn hirace() -> String {
 /// accesses by several threads that nothing orders, and that of a race.
 fn stays() -> u64 {
     use bugaroo_semantics::history::Apart;
-    use bugaroo_semantics::history::table::{Machine, UNTOUCHED};
+    use bugaroo_semantics::history::table::{HistoryMachine, UNTOUCHED};
 
-    let histories = Machine::get().histories.iter().zip(0..).skip(usize::from(UNTOUCHED) + 1);
+    let histories = HistoryMachine::get().histories.iter().zip(0..).skip(usize::from(UNTOUCHED) + 1);
     histories
         .filter(|(history, _)| history.is_none_or(|history| history.spread != Apart::Thread))
         .fold(0, |states, (_, state)| states | 1 << state)

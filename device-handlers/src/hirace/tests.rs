@@ -1,4 +1,4 @@
-use bugaroo_semantics::history::table::{Machine, PLACES};
+use bugaroo_semantics::history::table::{HistoryMachine, PLACES};
 
 use super::*;
 use crate::header;
@@ -25,7 +25,7 @@ fn every_field_has_its_bytes() {
 /// The table in the compiled code is the machine of the native detector.
 #[test]
 fn the_device_has_the_hosts_machine() {
-    let machine = Machine::get();
+    let machine = HistoryMachine::get();
     let name = "__bugaroo_hirace_machine[2048] = {";
     let text = HIRACE_PTX.split_once(name).expect("the compiled code has the table").1;
     let text = text.split_once('}').expect("the table ends").0;

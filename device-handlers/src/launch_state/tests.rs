@@ -36,7 +36,7 @@ fn bytes_are_the_struct_as_it_lies_in_memory() {
 #[test]
 fn nothing_to_do_is_the_state_that_a_module_starts_with() {
     let layout = Layout::new((2, 32), 3, 256, 1 << 30);
-    let state = LaunchState::new(Model::Bugaroo, (0.0, 0.0), (1, 2), &layout, 4096, None);
+    let state = LaunchState::new(HandlerModel::Bugaroo, (0.0, 0.0), (1, 2), &layout, 4096, None);
     assert_eq!(state.to_bytes(), [0; LaunchState::BYTES]);
 }
 
@@ -44,7 +44,7 @@ fn nothing_to_do_is_the_state_that_a_module_starts_with() {
 fn features_follow_from_what_is_asked() {
     let layout = Layout::new((2, 32), 3, 256, 1 << 30);
     let features = |model, pw, flags| LaunchState::new(model, pw, (1, 2), &layout, 4096, flags).features;
-    assert_eq!(features(Model::StoreBuffer, (0.5, 0.0), None), Features::ROUTE);
-    assert_eq!(features(Model::Bugaroo, (0.0, 0.5), None), Features::ROUTE | Features::RESTORE);
-    assert_eq!(features(Model::Bugaroo, (0.0, 0.0), Some(512)), Features::FLAGS);
+    assert_eq!(features(HandlerModel::StoreBuffer, (0.5, 0.0), None), Features::ROUTE);
+    assert_eq!(features(HandlerModel::Bugaroo, (0.0, 0.5), None), Features::ROUTE | Features::RESTORE);
+    assert_eq!(features(HandlerModel::Bugaroo, (0.0, 0.0), Some(512)), Features::FLAGS);
 }

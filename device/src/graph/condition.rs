@@ -2,14 +2,14 @@
 
 use bugaroo_cuda_abi::CUcontext;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::lane::Ticket;
-use crate::objects::work::{Act, Choice, Doing, Pick, Step, Work};
+use crate::objects::work::{Act, BranchChoice, Doing, GraphStep, Pick, Work};
 use crate::state::Gpu;
 
 impl Gpu {
     /// Conditions of steps, at any depth, that a launch sets, with their values.
-    pub fn defaults(&self, steps: &[Step]) -> Vec<(u64, u32)> {
+    pub fn defaults(&self, steps: &[GraphStep]) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         for step in steps {
             match step.doing() {
@@ -34,7 +34,12 @@ impl Gpu {
 
     /// A conditional node's turn: the body that is picked goes into the queue, and what is queued as `ticket` waits for
     /// it. Answers whether anything was picked.
-    pub fn take_branch(&mut self, context: CUcontext, ticket: Ticket, choice: &Choice) -> Outcome<bool> {
+    pub fn take_branch(
+        &mut self,
+        context: CUcontext,
+        ticket: Ticket,
+        choice: &BranchChoice,
+    ) -> CallResult<bool> {
         let mut word = [0; 4];
         self.memory.read(choice.handle, &mut word).map_err(|_| Status::InvalidValue)?;
         let Some(at) = choice.pick.body(u32::from_le_bytes(word), choice.bodies.len()) else {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::objects::graph::places;
-use crate::objects::work::{Body, Work};
+use crate::objects::work::{NodeBody, Work};
 use crate::state::Gpu;
 
 /// `CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE`
@@ -17,11 +17,11 @@ const HANDLES: c_uint = 1 << 10;
 
 impl Gpu {
     /// What a node is and does, a line each.
-    fn described(&self, body: &Body) -> Vec<String> {
+    fn described(&self, body: &NodeBody) -> Vec<String> {
         let triple = |at: [u32; 3]| format!("<{},{},{}>", at[0], at[1], at[2]);
         let one = |text: &str| vec![text.to_owned()];
         match body {
-            Body::Work(Work::Kernel(request, _)) => {
+            NodeBody::Work(Work::Kernel(request, _)) => {
                 let name =
                     self.code.functions.get(request.function).map(|function| function.name().to_owned());
                 let shape = format!(
@@ -32,32 +32,38 @@ impl Gpu {
                 );
                 vec!["KERNEL".to_owned(), name.unwrap_or_default(), shape]
             }
-            Body::Work(Work::Library(work)) => {
+            NodeBody::Work(Work::Library(work)) => {
                 vec!["KERNEL".to_owned(), work.name().to_string_lossy().into_owned()]
             }
-            Body::Work(Work::Copy(_)) => one("MEMCPY"),
-            Body::Work(Work::Fill(fill)) => {
+            NodeBody::Work(Work::Copy(_)) => one("MEMCPY"),
+            NodeBody::Work(Work::Fill(fill)) => {
                 let rows = format!("{} x {} items of {} bytes", fill.width, fill.height, fill.item);
                 vec!["MEMSET".to_owned(), format!("{:#x}", fill.to), rows]
             }
-            Body::Work(Work::Call(..) | Work::CallBack(..)) => one("HOST"),
-            Body::Work(Work::Nothing) => one("EMPTY"),
-            Body::Work(Work::Record(event)) => vec!["EVENT_RECORD".to_owned(), format!("{event:?}")],
-            Body::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => one("BATCH_MEM_OP"),
-            Body::Wait(event) => vec!["EVENT_WAIT".to_owned(), format!("{event:?}")],
-            Body::Child(_) => one("GRAPH"),
-            Body::Allocate(memory) => {
+            NodeBody::Work(Work::Call(..) | Work::CallBack(..)) => one("HOST"),
+            NodeBody::Work(Work::Nothing) => one("EMPTY"),
+            NodeBody::Work(Work::Record(event)) => vec!["EVENT_RECORD".to_owned(), format!("{event:?}")],
+            NodeBody::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => one("BATCH_MEM_OP"),
+            NodeBody::Wait(event) => vec!["EVENT_WAIT".to_owned(), format!("{event:?}")],
+            NodeBody::Child(_) => one("GRAPH"),
+            NodeBody::Allocate(memory) => {
                 vec!["MEM_ALLOC".to_owned(), format!("{:#x}, {} bytes", memory.address, memory.bytes)]
             }
-            Body::Free(memory) => vec!["MEM_FREE".to_owned(), format!("{:#x}", memory.address)],
-            Body::Branch(branch) => {
+            NodeBody::Free(memory) => vec!["MEM_FREE".to_owned(), format!("{:#x}", memory.address)],
+            NodeBody::Branch(branch) => {
                 vec!["CONDITIONAL".to_owned(), format!("{:?} by {:#x}", branch.pick, branch.handle)]
             }
         }
     }
 
     /// Draws a graph as the cluster of this number, and the graphs inside of it as further ones.
-    pub fn draw_graph(&self, graph: CUgraph, flags: c_uint, next: &mut usize, out: &mut String) -> Outcome {
+    pub fn draw_graph(
+        &self,
+        graph: CUgraph,
+        flags: c_uint,
+        next: &mut usize,
+        out: &mut String,
+    ) -> CallResult {
         let number = *next;
         *next += 1;
         let nodes = &self.ordered.graphs.graphs.get(graph)?.nodes;
@@ -87,8 +93,8 @@ impl Gpu {
                 line(format!("{} -> {};", name(before), name(handle)));
             }
             match &node.body {
-                Body::Child(child) => inside.push((*handle, *child)),
-                Body::Branch(branch) => inside.extend(branch.bodies.iter().map(|body| (*handle, *body))),
+                NodeBody::Child(child) => inside.push((*handle, *child)),
+                NodeBody::Branch(branch) => inside.extend(branch.bodies.iter().map(|body| (*handle, *body))),
                 _ => {}
             }
         }

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUgraph, CUgraphExec, CUgraphNode};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::lane::Ticket;
 use crate::objects::graph::places;
 use crate::objects::stream::Stream;
-use crate::objects::work::{Body, Branch, Choice, Doing, Step, Work};
+use crate::objects::work::{Branch, BranchChoice, Doing, GraphStep, NodeBody, Work};
 use crate::state::Gpu;
 use crate::submit::Submitted;
 
@@ -21,21 +21,21 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
-    pub fn steps(&self, graph: CUgraph) -> Outcome<Vec<Step>> {
+    pub fn steps(&self, graph: CUgraph) -> CallResult<Vec<GraphStep>> {
         let order = self.ordered.graphs.sorted(graph)?;
         let places = places(&order);
         let step = |handle: &CUgraphNode| {
             let node = self.ordered.graphs.nodes.get(*handle)?;
             let doing = match &node.body {
-                Body::Child(child) => Doing::All(self.steps(*child)?),
-                Body::Branch(Branch { handle, pick, bodies }) => {
-                    let bodies = bodies.iter().map(|body| self.steps(*body)).collect::<Outcome<_>>()?;
-                    Doing::Branch(Rc::new(Choice { handle: *handle, pick: *pick, bodies }))
+                NodeBody::Child(child) => Doing::All(self.steps(*child)?),
+                NodeBody::Branch(Branch { handle, pick, bodies }) => {
+                    let bodies = bodies.iter().map(|body| self.steps(*body)).collect::<CallResult<_>>()?;
+                    Doing::Branch(Rc::new(BranchChoice { handle: *handle, pick: *pick, bodies }))
                 }
                 body => Doing::Body(body.clone()),
             };
             let before = node.before.iter().filter_map(|before| places.get(before)).copied().collect();
-            Ok(Step { node: *handle, doing, before, enabled: true })
+            Ok(GraphStep { node: *handle, doing, before, enabled: true })
         };
         order.iter().map(step).collect()
     }
@@ -44,9 +44,9 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle`; `InvalidValue` when the node is none of its graph or of another kind.
-    pub fn replace_in_exec(&mut self, exec: CUgraphExec, node: CUgraphNode, body: Body) -> Outcome {
+    pub fn replace_in_exec(&mut self, exec: CUgraphExec, node: CUgraphNode, body: NodeBody) -> CallResult {
         let doing = match body {
-            Body::Child(child) => {
+            NodeBody::Child(child) => {
                 let steps = self.steps(child)?;
                 let mut dying = std::mem::take(&mut self.ordered.graphs.dying);
                 self.ordered.graphs.remove(child, &mut dying);
@@ -54,11 +54,11 @@ impl Gpu {
                 Doing::All(steps)
             }
             // What a conditional node does is not to be changed, but for what is in its graphs.
-            Body::Branch(_) => return Err(Status::InvalidValue),
+            NodeBody::Branch(_) => return Err(Status::InvalidValue),
             body => Doing::Body(body),
         };
         let step = self.exec_step(exec, node)?;
-        let new = Step { doing, ..step.clone() };
+        let new = GraphStep { doing, ..step.clone() };
         if step.differs(&new).is_some() {
             return Err(Status::InvalidValue);
         }
@@ -70,8 +70,8 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue` when there is none.
-    pub fn exec_step(&mut self, exec: CUgraphExec, node: CUgraphNode) -> Outcome<&mut Step> {
-        fn find(steps: &mut [Step], node: CUgraphNode) -> Option<&mut Step> {
+    pub fn exec_step(&mut self, exec: CUgraphExec, node: CUgraphNode) -> CallResult<&mut GraphStep> {
+        fn find(steps: &mut [GraphStep], node: CUgraphNode) -> Option<&mut GraphStep> {
             let at = steps.iter().position(|step| step.node == node);
             if let Some(at) = at {
                 return steps.get_mut(at);
@@ -88,7 +88,12 @@ impl Gpu {
     }
 
     /// Hands steps to the queue; answers all their tickets, in order.
-    pub fn enqueue(&mut self, context: CUcontext, steps: &[Step], begin: &[Ticket]) -> Outcome<Vec<Ticket>> {
+    pub fn enqueue(
+        &mut self,
+        context: CUcontext,
+        steps: &[GraphStep],
+        begin: &[Ticket],
+    ) -> CallResult<Vec<Ticket>> {
         let mut tickets: Vec<Ticket> = Vec::with_capacity(steps.len());
         for step in steps {
             let mut before: Vec<Ticket> = step.before.iter().map(|at| tickets[*at]).collect();
@@ -102,11 +107,11 @@ impl Gpu {
                     before.extend(all);
                     self.running.queue.insert(context, Work::Nothing, &before)
                 }
-                Doing::Body(Body::Wait(event)) => {
+                Doing::Body(NodeBody::Wait(event)) => {
                     before.extend(self.ordered.events.get(*event)?.ticket());
                     self.running.queue.insert(context, Work::Nothing, &before)
                 }
-                Doing::Body(Body::Work(work)) => {
+                Doing::Body(NodeBody::Work(work)) => {
                     let work = self.numbered(work.clone());
                     let event = if let Work::Record(event) = work { Some(event) } else { None };
                     let ticket = self.running.queue.insert(context, work, &before);
@@ -118,13 +123,13 @@ impl Gpu {
                 Doing::Branch(choice) => {
                     self.running.queue.insert(context, Work::Branch(Rc::clone(choice)), &before)
                 }
-                Doing::Body(Body::Allocate(memory)) => {
+                Doing::Body(NodeBody::Allocate(memory)) => {
                     self.running.queue.insert(context, Gpu::graph_memory_work(memory, true), &before)
                 }
-                Doing::Body(Body::Free(memory)) => {
+                Doing::Body(NodeBody::Free(memory)) => {
                     self.running.queue.insert(context, Gpu::graph_memory_work(memory, false), &before)
                 }
-                Doing::Body(Body::Child(_) | Body::Branch(_)) => return Err(Status::Unknown),
+                Doing::Body(NodeBody::Child(_) | NodeBody::Branch(_)) => return Err(Status::Unknown),
             };
             tickets.push(ticket);
         }
@@ -132,18 +137,19 @@ impl Gpu {
     }
 
     /// A graph of steps, for a node to own.
-    fn graph_of(&mut self, steps: &[Step]) -> Outcome<CUgraph> {
+    fn graph_of(&mut self, steps: &[GraphStep]) -> CallResult<CUgraph> {
         let graph = self.ordered.graphs.create_owned();
         let mut nodes = Vec::with_capacity(steps.len());
         for step in steps {
             let before: Vec<CUgraphNode> = step.before.iter().map(|at| nodes[*at]).collect();
             let body = match &step.doing {
-                _ if !step.enabled => Body::Work(Work::Nothing),
-                Doing::All(steps) => Body::Child(self.graph_of(steps)?),
+                _ if !step.enabled => NodeBody::Work(Work::Nothing),
+                Doing::All(steps) => NodeBody::Child(self.graph_of(steps)?),
                 Doing::Branch(choice) => {
-                    let Choice { handle, pick, bodies } = &**choice;
-                    let bodies = bodies.iter().map(|steps| self.graph_of(steps)).collect::<Outcome<_>>()?;
-                    Body::Branch(Branch { handle: *handle, pick: *pick, bodies })
+                    let BranchChoice { handle, pick, bodies } = &**choice;
+                    let bodies =
+                        bodies.iter().map(|steps| self.graph_of(steps)).collect::<CallResult<_>>()?;
+                    NodeBody::Branch(Branch { handle: *handle, pick: *pick, bodies })
                 }
                 Doing::Body(body) => body.clone(),
             };
@@ -153,12 +159,12 @@ impl Gpu {
     }
 
     /// Launches an executable graph in a stream.
-    pub fn launch_graph(&mut self, stream: &Stream, handle: CUgraphExec) -> Outcome<Option<Submitted>> {
+    pub fn launch_graph(&mut self, stream: &Stream, handle: CUgraphExec) -> CallResult<Option<Submitted>> {
         let exec = self.ordered.graphs.execs.get(handle)?;
         let (steps, last, free_first) = (exec.steps.clone(), exec.last, exec.flags & AUTO_FREE != 0);
         if self.is_capturing(stream) {
             let child = self.graph_of(&steps)?;
-            self.capture_body(stream, Body::Child(child))?;
+            self.capture_body(stream, NodeBody::Child(child))?;
             return Ok(None);
         }
         crate::capture::refuse(self, stream)?;
@@ -178,7 +184,7 @@ impl Gpu {
         let end = self.running.queue.insert(stream.context, Work::Nothing, &all);
         self.running.queue.append(stream, end);
         self.ordered.graphs.execs.get_mut(handle)?.last = end;
-        let at_once = !self.overlaps(stream) || steps.iter().any(Step::is_watched);
+        let at_once = !self.overlaps(stream) || steps.iter().any(GraphStep::is_watched);
         Ok(Some(self.submitted(end, at_once, false)))
     }
 }

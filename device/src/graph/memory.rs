@@ -4,18 +4,18 @@ use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::graph::memory::Owned;
-use crate::objects::work::{Act, Body, Doing, GraphMemory, Step, Work};
+use crate::objects::work::{Act, Doing, GraphMemory, GraphStep, NodeBody, Work};
 use crate::state::Gpu;
 
 /// Memory that steps allocate, and that they free.
-fn changes(steps: &[Step]) -> [Vec<CUdeviceptr>; 2] {
+fn changes(steps: &[GraphStep]) -> [Vec<CUdeviceptr>; 2] {
     let mut found = [Vec::new(), Vec::new()];
     for step in steps {
         match step.doing() {
-            Doing::Body(Body::Allocate(memory)) => found[0].push(memory.address),
-            Doing::Body(Body::Free(memory)) => found[1].push(memory.address),
+            Doing::Body(NodeBody::Allocate(memory)) => found[0].push(memory.address),
+            Doing::Body(NodeBody::Free(memory)) => found[1].push(memory.address),
             Doing::Body(_) => {}
             Doing::All(steps) => {
                 for (all, more) in found.iter_mut().zip(changes(steps)) {
@@ -34,7 +34,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue` for no bytes, `OutOfMemory`.
-    pub fn graph_memory(&mut self, context: CUcontext, bytes: usize) -> Outcome<Rc<GraphMemory>> {
+    pub fn graph_memory(&mut self, context: CUcontext, bytes: usize) -> CallResult<Rc<GraphMemory>> {
         let address = self.allocate(context, bytes)?;
         let memory = Rc::new(GraphMemory { address, bytes: bytes as u64 });
         let owned = Owned { memory: Rc::clone(&memory), open: false, live: false };
@@ -46,7 +46,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidValue` when something is allocated that is, unless it is freed first then, or freed that is not.
-    pub fn open_graph_memory(&mut self, steps: &[Step], free_first: bool) -> Outcome {
+    pub fn open_graph_memory(&mut self, steps: &[GraphStep], free_first: bool) -> CallResult {
         let [allocated, freed] = changes(steps);
         let owned = &mut self.ordered.graphs.memory.owned;
         let open = |address: &CUdeviceptr| owned.get(address).is_some_and(|owned| owned.open);

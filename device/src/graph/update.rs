@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::CUgraphNode;
 
-use crate::objects::work::{Body, Doing, Step};
+use crate::objects::work::{Doing, GraphStep, NodeBody};
 
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`
 const TOPOLOGY_CHANGED: c_uint = 2;
@@ -23,9 +23,9 @@ pub struct Differs {
     pub from: CUgraphNode,
 }
 
-impl Step {
+impl GraphStep {
     /// How two steps differ other than in what they do.
-    pub(crate) fn differs(&self, other: &Step) -> Option<Differs> {
+    pub(crate) fn differs(&self, other: &GraphStep) -> Option<Differs> {
         let of_nodes = |how| Some(Differs { how, node: self.node, from: other.node });
         if self.before.len() != other.before.len() || !self.before.iter().all(|at| other.before.contains(at))
         {
@@ -33,7 +33,9 @@ impl Step {
         }
         match (&self.doing, &other.doing) {
             (Doing::Body(a), Doing::Body(b)) if a.kind() == b.kind() => match (a, b) {
-                (Body::Allocate(a), Body::Allocate(b)) if a.bytes != b.bytes => of_nodes(PARAMETERS_CHANGED),
+                (NodeBody::Allocate(a), NodeBody::Allocate(b)) if a.bytes != b.bytes => {
+                    of_nodes(PARAMETERS_CHANGED)
+                }
                 _ => None,
             },
             (Doing::All(a), Doing::All(b)) => differ(a, b),
@@ -49,7 +51,7 @@ impl Step {
 }
 
 /// How two graphs differ in form, at the first step where they do.
-pub fn differ(a: &[Step], b: &[Step]) -> Option<Differs> {
+pub fn differ(a: &[GraphStep], b: &[GraphStep]) -> Option<Differs> {
     if a.len() != b.len() {
         let null = std::ptr::null_mut();
         return Some(Differs { how: TOPOLOGY_CHANGED, node: null, from: null });

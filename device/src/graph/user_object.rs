@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::graph::Graphs;
 use crate::objects::graph::user_object::{Dying, References, UserObject};
 
@@ -11,7 +11,7 @@ impl Graphs {
     ///
     /// # Errors
     /// `InvalidValue` when there are not so many.
-    pub fn release(&mut self, object: *mut c_void, count: u64, dying: &mut Dying) -> Outcome {
+    pub fn release(&mut self, object: *mut c_void, count: u64, dying: &mut Dying) -> CallResult {
         let found = self.objects.get_mut(object).map_err(|_| Status::InvalidValue)?;
         found.references = found.references.checked_sub(count).ok_or(Status::InvalidValue)?;
         if found.references == 0 {

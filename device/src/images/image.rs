@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::images::fatbin::{
     FatError, HEADER_MAGIC, ThisProcess, WRAPPER_MAGIC, Wrapped, fat_binary_at, wrapper_at,
 };
 use crate::images::fitting::{Fitting, damaged, fitting, none};
 use crate::images::linker::Linker;
-use crate::images::refusal::Refusal;
+use crate::images::refusal::ImageRefusal;
 use crate::places::not_null;
 
 /// A module image as the program passes it.
@@ -37,7 +37,7 @@ impl<'a> Image<'a> {
     /// # Safety
     /// `image` is null or points to a fat binary, its wrapper, a cubin or a NUL-terminated text that
     /// outlives `'a`.
-    pub unsafe fn at(image: *const c_void) -> Outcome<Self> {
+    pub unsafe fn at(image: *const c_void) -> CallResult<Self> {
         not_null(image)?;
         let starts_with = |magic: [u8; 4]| {
             magic.iter().enumerate().all(|(index, expected)| {
@@ -79,7 +79,7 @@ impl<'a> Image<'a> {
     ///
     /// # Errors
     /// When there is none, and what to do about it.
-    pub fn ptx(&self, capability: (u32, u32)) -> Result<Cow<'_, str>, Refusal> {
+    pub fn ptx(&self, capability: (u32, u32)) -> Result<Cow<'_, str>, ImageRefusal> {
         match self {
             Image::Text(text) => Ok(Cow::Borrowed(text)),
             Image::Elf => Err(none("a module is machine code (a cubin), and Bugaroo runs PTX: pass PTX (of NVRTC, what nvrtcGetPTX gives), or build with nvcc -arch=sm_75, which embeds it".to_owned())),

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_uint, c_void};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::places::not_null;
 
 const WALL_TIME: c_uint = 2;
@@ -30,7 +30,7 @@ impl Log {
         let mut length = 0;
         if !self.buffer.is_null() && self.size > 0 {
             let taken = text.len().min(self.size - 1);
-            // SAFETY: the buffer holds `size` bytes, as `Options::read`'s caller vouches for.
+            // SAFETY: the buffer holds `size` bytes, as `JitOptions::read`'s caller vouches for.
             unsafe {
                 self.buffer.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), taken);
                 self.buffer.add(taken).write(0);
@@ -47,15 +47,15 @@ impl Log {
 
 /// The options of one load.
 #[derive(Debug)]
-pub struct Options {
+pub struct JitOptions {
     info: Log,
     error: Log,
 }
 
-impl Options {
+impl JitOptions {
     /// No options.
     pub fn none() -> Self {
-        Options { info: Log::NONE, error: Log::NONE }
+        JitOptions { info: Log::NONE, error: Log::NONE }
     }
 
     /// Whether the program wants to be told what becomes of the load.
@@ -71,8 +71,8 @@ impl Options {
     /// # Safety
     /// `options` and `values` are null or hold `count` items each, and the values are what `cuda.h`
     /// asks for; buffers stay valid as long as the result.
-    pub unsafe fn read(count: c_uint, options: *const c_uint, values: *mut *mut c_void) -> Outcome<Self> {
-        let mut read = Options::none();
+    pub unsafe fn read(count: c_uint, options: *const c_uint, values: *mut *mut c_void) -> CallResult<Self> {
+        let mut read = JitOptions::none();
         if count == 0 {
             return Ok(read);
         }

@@ -5,9 +5,9 @@ use std::ffi::c_uint;
 use crate::error::Status;
 use crate::images::fatbin;
 use crate::images::image::{Image, architecture};
-use crate::images::jit::Options;
+use crate::images::jit::JitOptions;
 use crate::images::linker::Linker;
-use crate::images::refusal::Refusal;
+use crate::images::refusal::ImageRefusal;
 
 /// A link in progress.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Link {
     /// What was added so far.
     pub linker: Linker,
     /// Logs, which the program keeps until the link is destroyed.
-    pub options: Options,
+    pub options: JitOptions,
     /// What was linked; it lives as long as the link.
     pub image: Option<Vec<u8>>,
 }
@@ -39,7 +39,7 @@ impl Link {
         name: &str,
         bytes: &[u8],
         capability: (u32, u32),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ImageRefusal> {
         let what = match kind {
             PTX | FAT_BINARY => return self.add_image(name, &Image::of(bytes), capability),
             // Some programs call everything a library or a cubin.
@@ -55,30 +55,35 @@ impl Link {
             LIBRARY => "a library",
             NVVM => "NVVM intermediate code",
             _ => {
-                return Err(Refusal {
+                return Err(ImageRefusal {
                     status: Status::InvalidValue,
                     text: format!("{name} is of an unknown kind ({kind})"),
                     unsupported: false,
                 });
             }
         };
-        Err(Refusal {
+        Err(ImageRefusal {
             status: Status::NoBinaryForGpu,
             text: format!("{name} is {what}, and Bugaroo links PTX: pass PTX or a fat binary with PTX in it"),
             unsupported: true,
         })
     }
 
-    fn add_image(&mut self, name: &str, image: &Image<'_>, capability: (u32, u32)) -> Result<(), Refusal> {
+    fn add_image(
+        &mut self,
+        name: &str,
+        image: &Image<'_>,
+        capability: (u32, u32),
+    ) -> Result<(), ImageRefusal> {
         let text = image.ptx(capability)?;
         // Told now, with the input's own lines, and not at the end.
-        bugaroo_ptx::parse(&text).map_err(|error| Refusal::syntax(&text, &error))?;
+        bugaroo_ptx::parse(&text).map_err(|error| ImageRefusal::syntax(&text, &error))?;
         self.linker.add_ptx(name, text.into_owned());
         Ok(())
     }
 
     /// Links what was added.
-    pub fn complete(&mut self) -> Result<&[u8], Refusal> {
+    pub fn complete(&mut self) -> Result<&[u8], ImageRefusal> {
         let image = match self.image.take() {
             Some(image) => image,
             None => {

@@ -4,18 +4,19 @@
 //! barrier of a grid is here, as a module of our own; launches from the device and what goes with them the virtual GPU
 //! has itself. Its other functions stay undefined, and the kernels that call them are refused.
 
-use bugaroo_ptx::link::{Input, LinkError, link};
+use bugaroo_ptx::link::{LinkError, LinkInput, link};
 
 use crate::error::Status;
 use crate::images::fitting::{Fitting, fitting};
-use crate::images::refusal::Refusal;
+use crate::images::refusal::ImageRefusal;
 
 /// Functions that the virtual GPU itself provides.
 const OF_THE_SYSTEM: [&str; 6] =
     ["vprintf", "malloc", "free", "__nv_aligned_device_malloc", "__assertfail", "cudaGraphSetConditional"];
 
 /// The barrier of a grid, and the functions that make it.
-const GRID: Input<'_> = Input { name: "the device-side runtime", text: include_str!("linker/grid.ptx") };
+const GRID: LinkInput<'_> =
+    LinkInput { name: "the device-side runtime", text: include_str!("linker/grid.ptx") };
 const OF_THE_GRID: [&str; 2] = ["cudaCGGetIntrinsicHandle", "cudaCGSynchronize"];
 
 /// Modules to be linked.
@@ -47,7 +48,7 @@ impl Linker {
         name: &str,
         binary: &[u8],
         capability: (u32, u32),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ImageRefusal> {
         match fitting(binary, capability)? {
             Fitting::Ptx(text) => self.add_ptx(name, text),
             Fitting::DeviceRuntime => self.add_device_runtime(),
@@ -60,9 +61,9 @@ impl Linker {
     ///
     /// # Errors
     /// When a text is not PTX, or the modules do not fit together.
-    pub fn complete(&self) -> Result<String, Refusal> {
-        let mut inputs: Vec<Input<'_>> =
-            self.modules.iter().map(|(name, text)| Input { name, text }).collect();
+    pub fn complete(&self) -> Result<String, ImageRefusal> {
+        let mut inputs: Vec<LinkInput<'_>> =
+            self.modules.iter().map(|(name, text)| LinkInput { name, text }).collect();
         let calls_grid = |(_, text): &(String, String)| OF_THE_GRID.iter().any(|name| text.contains(name));
         if self.device_runtime && self.modules.iter().any(calls_grid) {
             inputs.push(GRID);
@@ -83,7 +84,7 @@ fn is_of_the_device_runtime(name: &str) -> bool {
     name.starts_with("cuda") || name.starts_with("__cudaCDP2")
 }
 
-fn refusal(error: &LinkError) -> Refusal {
+fn refusal(error: &LinkError) -> ImageRefusal {
     let status = match error {
         LinkError::Parse { .. } => Status::InvalidPtx,
         _ => Status::InvalidImage,
@@ -93,7 +94,7 @@ fn refusal(error: &LinkError) -> Refusal {
         && symbols.iter().any(|(name, _)| is_of_the_device_runtime(name))
     {
         text.push_str("; launches from the device (libcudadevrt) are not supported");
-        return Refusal { status, text, unsupported: true };
+        return ImageRefusal { status, text, unsupported: true };
     }
-    Refusal { status, text, unsupported: false }
+    ImageRefusal { status, text, unsupported: false }
 }

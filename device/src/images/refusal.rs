@@ -8,7 +8,7 @@ use crate::error::Status;
 
 /// Why a module was not loaded.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct ImageRefusal {
     /// What the program sees.
     pub status: Status,
     /// For a person.
@@ -17,26 +17,26 @@ pub struct Refusal {
     pub unsupported: bool,
 }
 
-impl Refusal {
+impl ImageRefusal {
     /// It asks for something that this version cannot do.
     pub fn unsupported(text: String) -> Self {
-        Refusal { status: Status::NotSupported, text, unsupported: true }
+        ImageRefusal { status: Status::NotSupported, text, unsupported: true }
     }
 
     /// The text is not PTX. Where it does not even pretend to be, as real drivers do, it is called an
     /// invalid image.
     pub fn syntax(source: &str, error: &ParseError) -> Self {
         let status = if source.contains(".version") { Status::InvalidPtx } else { Status::InvalidImage };
-        Refusal { status, text: format!("PTX line {error}"), unsupported: false }
+        ImageRefusal { status, text: format!("PTX line {error}"), unsupported: false }
     }
 
     /// The simulator refuses the program. `original` gives the line of the program's own text.
     pub fn load(error: LoadError, original: impl Fn(u32) -> Option<u32>) -> Self {
         match error {
             LoadError::Memory(error) => {
-                Refusal { status: Status::OutOfMemory, text: error.to_string(), unsupported: false }
+                ImageRefusal { status: Status::OutOfMemory, text: error.to_string(), unsupported: false }
             }
-            error => Refusal::unsupported(told(error, original)),
+            error => ImageRefusal::unsupported(told(error, original)),
         }
     }
 }

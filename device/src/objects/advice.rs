@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 
 use bugaroo_cuda_abi::{CUdevice, CUmemLocation, LOCATION_DEVICE, LOCATION_HOST};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::primary::check_device;
 
 /// `CU_DEVICE_CPU`, the host where a device's number is asked for.
@@ -27,7 +27,7 @@ impl Home {
     ///
     /// # Errors
     /// `InvalidValue` for what is no location, `InvalidDevice` for a device that is not there.
-    pub fn of(location: CUmemLocation) -> Outcome<Home> {
+    pub fn of(location: CUmemLocation) -> CallResult<Home> {
         match location.kind {
             LOCATION_DEVICE => check_device(location.id).map(|()| Home::Device),
             LOCATION_HOST..=4 => Ok(Home::Host),
@@ -39,7 +39,7 @@ impl Home {
     ///
     /// # Errors
     /// `InvalidDevice` when there is no such device.
-    pub fn of_device(device: CUdevice) -> Outcome<Home> {
+    pub fn of_device(device: CUdevice) -> CallResult<Home> {
         if device == CPU { Ok(Home::Host) } else { check_device(device).map(|()| Home::Device) }
     }
 

@@ -3,10 +3,10 @@
 use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUDA_ARRAY3D_DESCRIPTOR, CUcontext};
-use bugaroo_simulator::texture::{Level, Shape};
+use bugaroo_simulator::texture::{Level, TexelShape};
 
-use crate::error::{Outcome, Status};
-use crate::objects::transfer::{Place, Side};
+use crate::error::{CallResult, Status};
+use crate::objects::transfer::{CopyPlace, CopySide};
 
 pub(crate) const LAYERED: c_uint = 0x01;
 pub(crate) const CUBEMAP: c_uint = 0x04;
@@ -27,7 +27,7 @@ pub struct Array {
 
 /// Where a box begins, and its extent: bytes, rows and slices.
 #[derive(Clone, Copy, Debug)]
-pub struct Part {
+pub struct BoxPart {
     /// Where.
     pub start: [usize; 3],
     /// How much.
@@ -47,16 +47,16 @@ impl Array {
     }
 
     /// How textures and surfaces see its dimensions (CUDA Driver API, `cuArray3DCreate`).
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> TexelShape {
         let CUDA_ARRAY3D_DESCRIPTOR { height, depth, flags, .. } = self.descriptor;
         match (flags & LAYERED != 0, flags & CUBEMAP != 0) {
-            (true, true) => Shape::CubeArray,
-            (false, true) => Shape::Cube,
-            (true, false) if height == 0 => Shape::A1,
-            (true, false) => Shape::A2,
-            (false, false) if depth > 0 => Shape::D3,
-            (false, false) if height > 0 => Shape::D2,
-            (false, false) => Shape::D1,
+            (true, true) => TexelShape::CubeArray,
+            (false, true) => TexelShape::Cube,
+            (true, false) if height == 0 => TexelShape::A1,
+            (true, false) => TexelShape::A2,
+            (false, false) if depth > 0 => TexelShape::D3,
+            (false, false) if height > 0 => TexelShape::D2,
+            (false, false) => TexelShape::D1,
         }
     }
 
@@ -71,7 +71,7 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidValue` when it is not inside.
-    pub fn side(&self, part: &Part) -> Outcome<Side> {
+    pub fn side(&self, part: &BoxPart) -> CallResult<CopySide> {
         let whole = self.extent();
         for ((start, extent), whole) in part.start.iter().zip(part.extent).zip(whole) {
             if start.checked_add(extent).is_none_or(|end| end > whole) {
@@ -80,19 +80,19 @@ impl Array {
         }
         let (pitch, slice) = (whole[0], whole[0] * whole[1]);
         let skipped = part.start[2] * slice + part.start[1] * pitch + part.start[0];
-        Ok(Side { start: Place::Device(self.address + skipped as u64), pitch, slice })
+        Ok(CopySide { start: CopyPlace::Device(self.address + skipped as u64), pitch, slice })
     }
 
     /// Consecutive bytes of the array, row after row, as a place.
     ///
     /// # Errors
     /// `InvalidValue` when they are not inside.
-    pub fn line(&self, offset: usize, bytes: usize) -> Outcome<Place> {
+    pub fn line(&self, offset: usize, bytes: usize) -> CallResult<CopyPlace> {
         let end = offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
         if end > self.extent().iter().product() {
             return Err(Status::InvalidValue);
         }
-        Ok(Place::Device(self.address + offset as u64))
+        Ok(CopyPlace::Device(self.address + offset as u64))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::lane::Lane;
 
 /// A capture that is not ended.
 #[derive(Debug)]
-pub struct Capture {
+pub struct StreamCapture {
     /// The graph that is captured to.
     pub graph: CUgraph,
     /// The graph was there before.

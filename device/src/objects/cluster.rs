@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use bugaroo_simulator::KernelInfo;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// Blocks of a cluster that every device can do.
 const PORTABLE: u32 = 8;
@@ -34,7 +34,7 @@ impl Clusters {
     }
 
     /// Sets attribute 11 to 15.
-    pub fn set(&mut self, number: c_uint, value: c_int) -> Outcome {
+    pub fn set(&mut self, number: c_uint, value: c_int) -> CallResult {
         let value = u32::try_from(value).map_err(|_| Status::InvalidValue)?;
         match number {
             11..=13 => self.required[number as usize - 11] = value,

@@ -5,7 +5,7 @@ use std::ffi::{c_uint, c_void};
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// Bits that `cuCtxCreate` and the like know.
 const FLAGS_MASK: c_uint = 0xff;
@@ -28,21 +28,21 @@ pub struct Context {
     /// Limits that were set, by `CUlimit`.
     pub limits: BTreeMap<c_uint, usize>,
     /// What others keep with it, in the order in which they came.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<ContextKept>,
 }
 
 /// Told of a context that ends: the context, the key, the value.
-pub type Ended = unsafe extern "C" fn(CUcontext, *mut c_void, *mut c_void);
+pub type ContextEnded = unsafe extern "C" fn(CUcontext, *mut c_void, *mut c_void);
 
 /// What somebody keeps with a context.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept {
+pub struct ContextKept {
     /// Whose it is.
     pub key: usize,
     /// Of a meaning of theirs.
     pub value: usize,
     /// To be told when the context ends.
-    pub ended: Option<Ended>,
+    pub ended: Option<ContextEnded>,
 }
 
 impl Context {
@@ -52,7 +52,7 @@ impl Context {
     }
 
     /// A limit as set, or its default.
-    pub fn limit(&self, limit: c_uint) -> Outcome<usize> {
+    pub fn limit(&self, limit: c_uint) -> CallResult<usize> {
         let default = match limit {
             0 => 1024,    // stack size
             1 => 1 << 20, // printf buffer
@@ -70,13 +70,13 @@ impl Context {
 }
 
 /// Refuses unknown flags, and more than one scheduling choice.
-pub fn check_flags(flags: c_uint) -> Outcome {
+pub fn check_flags(flags: c_uint) -> CallResult {
     let scheduling = (flags & SCHEDULING_MASK).count_ones();
     if flags & !FLAGS_MASK != 0 || scheduling > 1 { Err(Status::InvalidValue) } else { Ok(()) }
 }
 
 /// Refuses what is no `CUfunc_cache`.
-pub fn check_cache_config(config: c_uint) -> Outcome {
+pub fn check_cache_config(config: c_uint) -> CallResult {
     if config <= 3 { Ok(()) } else { Err(Status::InvalidValue) }
 }
 

@@ -10,7 +10,7 @@ use crate::objects::capture::Mark;
 
 /// An event.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct EventObject {
     /// Whose it is.
     pub context: CUcontext,
     /// As it was made.
@@ -23,7 +23,7 @@ pub struct Event {
     pub captured: Option<Mark>,
 }
 
-impl Event {
+impl EventObject {
     /// When it was last recorded, in the order of work.
     pub fn ticket(&self) -> Option<Ticket> {
         self.ticket

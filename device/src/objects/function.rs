@@ -9,7 +9,7 @@ use crate::objects::cluster::Clusters;
 
 /// A kernel of a loaded module.
 #[derive(Debug)]
-pub struct Function {
+pub struct LoadedKernel {
     /// The module.
     pub module: CUmodule,
     /// Name as in the PTX.
@@ -25,10 +25,10 @@ pub struct Function {
     pub(crate) clusters: Clusters,
 }
 
-impl Function {
+impl LoadedKernel {
     /// A kernel with nothing set.
     pub fn new(module: CUmodule, name: CString, target: c_int, constants: u32) -> Self {
-        Function {
+        LoadedKernel {
             module,
             name,
             target,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::handles::{Handles, Kind};
+use crate::handles::{HandleKind, Handles};
 
 /// What there is of this kind.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ impl Greens {
     /// None.
     pub fn new() -> Self {
         Greens {
-            contexts: Handles::new(Kind::Green),
-            descriptions: Handles::new(Kind::ResourceDescription),
+            contexts: Handles::new(HandleKind::Green),
+            descriptions: Handles::new(HandleKind::ResourceDescription),
             streams: BTreeMap::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 /// What was set for a kernel.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct LegacyLaunch {
     /// Threads of a block.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
@@ -11,8 +11,8 @@ pub struct Settings {
     pub parameters: Vec<u8>,
 }
 
-impl Default for Settings {
+impl Default for LegacyLaunch {
     fn default() -> Self {
-        Settings { block: [1; 3], dynamic_shared: 0, parameters: Vec::new() }
+        LegacyLaunch { block: [1; 3], dynamic_shared: 0, parameters: Vec::new() }
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_void};
 
 use bugaroo_cuda_abi::CUcontext;
-use bugaroo_cuda_abi::door::{Release, Run};
+use bugaroo_cuda_abi::door::{ReleaseFn, Run};
 
 /// Work of a library's.
 pub struct LibraryWork {
@@ -11,7 +11,7 @@ pub struct LibraryWork {
     pub(crate) context: CUcontext,
     pub(crate) run: Run,
     pub(crate) data: *mut c_void,
-    pub(crate) release: Release,
+    pub(crate) release: ReleaseFn,
 }
 
 impl Drop for LibraryWork {

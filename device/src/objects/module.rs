@@ -6,11 +6,11 @@ use bugaroo_cuda_abi::{CUcontext, CUfunction};
 use bugaroo_simulator::Program;
 
 use crate::trial::injection::Injected;
-use crate::trial::recorded::Source;
+use crate::trial::recorded::ModuleSource;
 
 /// A loaded module.
 #[derive(Debug)]
-pub struct Module {
+pub struct LoadedModule {
     /// Whose it is; None for a library's.
     pub context: Option<CUcontext>,
     /// The code.
@@ -18,12 +18,12 @@ pub struct Module {
     /// What the injector did, if it did anything.
     pub injected: Option<Injected>,
     /// What its launches are recorded with, where they are.
-    pub recorded: Option<Source>,
+    pub recorded: Option<ModuleSource>,
     /// Handles of its kernels, in the order of the text.
     pub functions: Vec<CUfunction>,
 }
 
-impl Module {
+impl LoadedModule {
     /// The code that launches run: with the fences that the orders want.
     pub fn running(&self) -> &Program {
         self.injected.as_ref().and_then(Injected::program).unwrap_or(&self.program)

@@ -1,6 +1,6 @@
 //! Who wants to be told of what happens.
 
-use crate::handles::{Handles, Kind};
+use crate::handles::{HandleKind, Handles};
 
 /// Who wants to be told, and of what.
 #[derive(Debug)]
@@ -14,7 +14,10 @@ pub struct Listeners {
 impl Listeners {
     /// Nobody.
     pub fn new() -> Self {
-        Listeners { logs: Handles::new(Kind::LogListener), device: Handles::new(Kind::DeviceListener) }
+        Listeners {
+            logs: Handles::new(HandleKind::LogListener),
+            device: Handles::new(HandleKind::DeviceListener),
+        }
     }
 }
 

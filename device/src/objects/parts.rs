@@ -6,7 +6,7 @@ use bugaroo_cuda_abi::{CUdevice, CUdeviceptr};
 use bugaroo_simulator::Others;
 
 use crate::error::Status;
-use crate::handles::{Handles, Kind};
+use crate::handles::{HandleKind, Handles};
 use crate::images::link::Link;
 use crate::images::numbers::ModuleNumbers;
 use crate::lane::Ticket;
@@ -14,13 +14,13 @@ use crate::objects::advice::Advices;
 use crate::objects::array::Array;
 use crate::objects::clock::Clock;
 use crate::objects::context::Context;
-use crate::objects::event::Event;
-use crate::objects::function::Function;
+use crate::objects::event::EventObject;
+use crate::objects::function::LoadedKernel;
 use crate::objects::graph::Graphs;
 use crate::objects::green::Greens;
 use crate::objects::library::Library;
 use crate::objects::memory::{Allocation, HostBlock};
-use crate::objects::module::Module;
+use crate::objects::module::LoadedModule;
 use crate::objects::notices::Listeners;
 use crate::objects::pool::Pools;
 use crate::objects::primary::Primary;
@@ -86,7 +86,7 @@ pub struct Owners {
 impl Owners {
     /// The primary contexts of so many devices, which are not alive.
     pub fn new(devices: CUdevice) -> Self {
-        let mut contexts = Handles::new(Kind::Context);
+        let mut contexts = Handles::new(HandleKind::Context);
         let primaries = (0..devices).map(|device| Primary::new(&mut contexts, device)).collect();
         Owners { primaries, contexts, green: Greens::new(), listeners: Listeners::new() }
     }
@@ -96,15 +96,15 @@ impl Owners {
 #[derive(Debug)]
 pub struct Code {
     /// Loaded modules.
-    pub modules: Handles<Module>,
+    pub modules: Handles<LoadedModule>,
     /// Numbers of distinct modules.
     pub module_numbers: ModuleNumbers,
     /// Libraries (modules of no context).
     pub libraries: Handles<Library>,
     /// Kernels of the loaded modules.
-    pub functions: Handles<Function>,
+    pub functions: Handles<LoadedKernel>,
     /// What was set for launches of the old kind, by function.
-    pub legacy_launches: BTreeMap<usize, legacy_launch::Settings>,
+    pub legacy_launches: BTreeMap<usize, legacy_launch::LegacyLaunch>,
     /// Links in progress.
     pub links: Handles<Link>,
 }
@@ -113,12 +113,12 @@ impl Default for Code {
     /// Nothing yet.
     fn default() -> Self {
         Code {
-            modules: Handles::new(Kind::Module),
+            modules: Handles::new(HandleKind::Module),
             module_numbers: ModuleNumbers::default(),
-            libraries: Handles::new(Kind::Library),
-            functions: Handles::new(Kind::Function),
+            libraries: Handles::new(HandleKind::Library),
+            functions: Handles::new(HandleKind::Function),
             legacy_launches: BTreeMap::new(),
-            links: Handles::new(Kind::Link),
+            links: Handles::new(HandleKind::Link),
         }
     }
 }
@@ -129,7 +129,7 @@ pub struct Ordered {
     /// Streams that the program made.
     pub streams: Handles<Stream>,
     /// Events that the program made.
-    pub events: Handles<Event>,
+    pub events: Handles<EventObject>,
     /// Attributes of streams.
     pub stream_attributes: stream_attributes::Attributes,
     /// Contexts and threads whose default stream has been used.
@@ -142,8 +142,8 @@ impl Default for Ordered {
     /// Nothing yet.
     fn default() -> Self {
         Ordered {
-            streams: Handles::new(Kind::Stream),
-            events: Handles::new(Kind::Event),
+            streams: Handles::new(HandleKind::Stream),
+            events: Handles::new(HandleKind::Event),
             stream_attributes: BTreeMap::new(),
             default_threads: BTreeSet::new(),
             graphs: Graphs::new(),
@@ -182,8 +182,8 @@ impl Default for Held {
             allocations: BTreeMap::new(),
             origins: Origins::default(),
             host_blocks: BTreeMap::new(),
-            arrays: Handles::new(Kind::Array),
-            mipmapped: Handles::new(Kind::Mipmapped),
+            arrays: Handles::new(HandleKind::Array),
+            mipmapped: Handles::new(HandleKind::Mipmapped),
             textures: texture::Objects::default(),
             chunks: Chunks::default(),
             advice: Advices::default(),

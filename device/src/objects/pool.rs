@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use bugaroo_cuda_abi::{CUmemLocation, CUmemoryPool, LOCATION_DEVICE, LOCATION_HOST};
 
-use crate::error::{Outcome, Status};
-use crate::handles::{Handles, Kind};
+use crate::error::{CallResult, Status};
+use crate::handles::{HandleKind, Handles};
 use crate::objects::memory::Allocation;
 use crate::objects::primary::check_device;
 use crate::places::not_null;
@@ -52,7 +52,7 @@ pub struct Pools {
 impl Pools {
     /// The default pool alone.
     pub fn new() -> Self {
-        let mut all = Handles::new(Kind::Pool);
+        let mut all = Handles::new(HandleKind::Pool);
         let default = all.insert(Pool { reuse: REUSE, ..Pool::default() });
         let shared = all.insert(Pool { reuse: REUSE, managed: true, ..Pool::default() });
         Pools { default, current: default, shared_default: shared, shared_current: shared, all }
@@ -84,7 +84,7 @@ impl Default for Pools {
 ///
 /// # Safety
 /// `location` is null or points to one.
-pub unsafe fn shared(location: *const CUmemLocation, kind: c_int) -> Outcome<bool> {
+pub unsafe fn shared(location: *const CUmemLocation, kind: c_int) -> CallResult<bool> {
     not_null(location)?;
     // SAFETY: not null; the caller vouches for the rest.
     let location = unsafe { location.read_unaligned() };

@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::devices;
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::handles::Handles;
 use crate::objects::context::Context;
 
@@ -33,6 +33,6 @@ impl Primary {
 }
 
 /// Refuses every device but those that there are.
-pub fn check_device(device: CUdevice) -> Outcome {
+pub fn check_device(device: CUdevice) -> CallResult {
     if (0..devices::count()).contains(&device) { Ok(()) } else { Err(Status::InvalidDevice) }
 }

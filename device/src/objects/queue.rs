@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUfunction};
-use bugaroo_simulator::conflicts::Conflicts;
+use bugaroo_simulator::conflicts::ConflictObserver;
 use bugaroo_simulator::{Grid, Rng};
 
 use crate::lane::{Lane, Ticket};
@@ -20,7 +20,7 @@ use crate::objects::work::Work;
 use crate::trial::coverage::Coverage;
 use crate::trial::feeds::Feed;
 use crate::trial::injection::Armed;
-use crate::trial::race::order::Order;
+use crate::trial::race::order::WorkOrder;
 
 /// A kernel that runs.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Flight {
     /// What feeds detectors, where device code does.
     pub(crate) feed: Option<Feed>,
     /// Its conflicts, where the orders ask for them.
-    pub(crate) conflicts: Option<Rc<RefCell<Conflicts>>>,
+    pub(crate) conflicts: Option<Rc<RefCell<ConflictObserver>>>,
     /// What of its threads' communication it shows, where the orders ask for it.
     pub(crate) coverage: Option<Rc<RefCell<Coverage>>>,
     /// Work that it had done when that was last looked at.
@@ -44,7 +44,7 @@ pub struct Flight {
 
 /// How far a piece of work is.
 #[derive(Debug)]
-pub enum Progress {
+pub enum WorkProgress {
     /// So many others have to be done first.
     Waiting(usize),
     /// It could run.
@@ -57,13 +57,13 @@ pub enum Progress {
 
 /// A piece of work.
 #[derive(Debug)]
-pub struct Item {
+pub struct QueueItem {
     /// Whose it is: a fault of the context drops it.
     pub context: CUcontext,
     /// What to do.
     pub work: Work,
     /// How far it is.
-    pub progress: Progress,
+    pub progress: WorkProgress,
     /// What waits for it.
     after: Vec<Ticket>,
 }
@@ -88,7 +88,7 @@ impl Tail {
 /// All work that is not done.
 #[derive(Debug)]
 pub struct Queue {
-    items: BTreeMap<Ticket, Item>,
+    items: BTreeMap<Ticket, QueueItem>,
     /// Those that could go on, ascending.
     ready: Vec<Ticket>,
     /// How many of the program's functions are being called.
@@ -98,7 +98,7 @@ pub struct Queue {
     /// What picks among the ready.
     pub rng: Rng,
     /// Where race detectors are told of it.
-    pub order: Option<Box<Order>>,
+    pub order: Option<Box<WorkOrder>>,
 }
 
 impl Queue {
@@ -151,7 +151,7 @@ impl Queue {
     }
 
     /// Tells race detectors something, if there are any.
-    pub fn tell(&mut self, what: impl FnOnce(&mut Order)) {
+    pub fn tell(&mut self, what: impl FnOnce(&mut WorkOrder)) {
         if let Some(order) = &mut self.order {
             what(order);
         }
@@ -189,11 +189,11 @@ impl Queue {
                 missing += 1;
             }
         }
-        let progress = if missing == 0 { Progress::Ready } else { Progress::Waiting(missing) };
+        let progress = if missing == 0 { WorkProgress::Ready } else { WorkProgress::Waiting(missing) };
         if missing == 0 {
             self.ready.push(ticket);
         }
-        self.items.insert(ticket, Item { context, work, progress, after: Vec::new() });
+        self.items.insert(ticket, QueueItem { context, work, progress, after: Vec::new() });
         ticket
     }
 
@@ -208,7 +208,7 @@ impl Queue {
             }
         }
         if let Some(item) = self.items.get_mut(&ticket).filter(|_| missing > 0) {
-            item.progress = Progress::Waiting(missing);
+            item.progress = WorkProgress::Waiting(missing);
             self.not_ready(ticket);
         }
     }
@@ -241,7 +241,7 @@ impl Queue {
     }
 
     /// A call does a piece of a stream's work itself, now that what comes before is done; race detectors are told of what it
-    /// accesses until [`Order::end_at_call`].
+    /// accesses until [`WorkOrder::end_at_call`].
     pub fn begin_at_call(&mut self, stream: &Stream) -> Ticket {
         if self.order.is_none() {
             return 0;
@@ -259,7 +259,7 @@ impl Queue {
     }
 
     /// Something has a place in a stream's order, and needs nothing that comes before to be done; race detectors are told of what it
-    /// accesses until [`Order::end_at_call`].
+    /// accesses until [`WorkOrder::end_at_call`].
     pub fn place_in(&mut self, stream: &Stream) {
         if self.order.is_none() {
             return;
@@ -297,12 +297,12 @@ impl Queue {
     }
 
     /// A piece of work that is not done.
-    pub fn item(&mut self, ticket: Ticket) -> Option<&mut Item> {
+    pub fn item(&mut self, ticket: Ticket) -> Option<&mut QueueItem> {
         self.items.get_mut(&ticket)
     }
 
     /// Work that is not done.
-    pub fn items(&mut self) -> impl Iterator<Item = &mut Item> {
+    pub fn items(&mut self) -> impl Iterator<Item = &mut QueueItem> {
         self.items.values_mut()
     }
 
@@ -310,7 +310,7 @@ impl Queue {
     pub fn call(&mut self, ticket: Ticket) {
         self.not_ready(ticket);
         if let Some(item) = self.items.get_mut(&ticket) {
-            item.progress = Progress::Called;
+            item.progress = WorkProgress::Called;
             self.called += 1;
         }
     }
@@ -318,7 +318,7 @@ impl Queue {
     /// A piece of work is done: what waited for it alone is ready.
     pub fn finish(&mut self, ticket: Ticket) {
         let Some(item) = self.items.remove(&ticket) else { return };
-        self.called -= usize::from(matches!(item.progress, Progress::Called));
+        self.called -= usize::from(matches!(item.progress, WorkProgress::Called));
         self.not_ready(ticket);
         match &mut self.order {
             Some(order) => order.finished(ticket),
@@ -326,10 +326,10 @@ impl Queue {
         }
         for after in item.after {
             let Some(item) = self.items.get_mut(&after) else { continue };
-            if let Progress::Waiting(missing) = &mut item.progress {
+            if let WorkProgress::Waiting(missing) = &mut item.progress {
                 *missing -= 1;
                 if *missing == 0 {
-                    item.progress = Progress::Ready;
+                    item.progress = WorkProgress::Ready;
                     let at = self.ready.partition_point(|ready| *ready < after);
                     self.ready.insert(at, after);
                 }

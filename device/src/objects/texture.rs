@@ -30,6 +30,6 @@ pub struct Objects {
 
 impl Default for Objects {
     fn default() -> Objects {
-        Objects { live: Handles::new(crate::handles::Kind::Texture), destroyed: Vec::new() }
+        Objects { live: Handles::new(crate::handles::HandleKind::Texture), destroyed: Vec::new() }
     }
 }

@@ -7,48 +7,48 @@ use bugaroo_simulator::Endpoint;
 
 /// An address that a copy reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CopyPlace {
     /// Address in the program's own memory.
     Host(*mut c_void),
     /// Address in device memory.
     Device(CUdeviceptr),
 }
 
-impl Place {
+impl CopyPlace {
     /// The place some bytes further.
-    pub fn offset(self, bytes: usize) -> Place {
+    pub fn offset(self, bytes: usize) -> CopyPlace {
         match self {
-            Place::Host(address) => Place::Host(address.cast::<u8>().wrapping_add(bytes).cast()),
-            Place::Device(address) => Place::Device(address.wrapping_add(bytes as u64)),
+            CopyPlace::Host(address) => CopyPlace::Host(address.cast::<u8>().wrapping_add(bytes).cast()),
+            CopyPlace::Device(address) => CopyPlace::Device(address.wrapping_add(bytes as u64)),
         }
     }
 
     pub(crate) fn end(self) -> Endpoint {
         match self {
-            Place::Host(address) => Endpoint::Host(address.cast()),
-            Place::Device(address) => Endpoint::Device(address),
+            CopyPlace::Host(address) => Endpoint::Host(address.cast()),
+            CopyPlace::Device(address) => Endpoint::Device(address),
         }
     }
 }
 
 /// One side of a copy: the first byte, and the distances from row to row and from slice to slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Side {
+pub struct CopySide {
     /// The first byte of the first row.
-    pub start: Place,
+    pub start: CopyPlace,
     /// Bytes from row to row.
     pub pitch: usize,
     /// Bytes from slice to slice.
     pub slice: usize,
 }
 
-impl Side {
+impl CopySide {
     /// A side without rows.
-    pub fn line(start: Place) -> Side {
-        Side { start, pitch: 0, slice: 0 }
+    pub fn line(start: CopyPlace) -> CopySide {
+        CopySide { start, pitch: 0, slice: 0 }
     }
 
-    pub(crate) fn row(&self, y: usize, z: usize) -> Place {
+    pub(crate) fn row(&self, y: usize, z: usize) -> CopyPlace {
         self.start.offset(z.wrapping_mul(self.slice).wrapping_add(y.wrapping_mul(self.pitch)))
     }
 }
@@ -58,9 +58,9 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// Where it writes.
-    pub to: Side,
+    pub to: CopySide,
     /// Where it reads.
-    pub from: Side,
+    pub from: CopySide,
     /// Bytes of a row.
     pub width: usize,
     /// Rows of a slice.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bugaroo_cuda_abi::{CUmemAllocationProp, CUmemGenericAllocationHandle};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// Chunks that the program made, with what it asked for. A handle is the memory's own number of a chunk,
 /// which is not given out twice before all numbers were.
@@ -21,7 +21,7 @@ impl Chunks {
     ///
     /// # Errors
     /// `InvalidValue` when there never was such a chunk.
-    pub fn asked(&self, chunk: CUmemGenericAllocationHandle) -> Outcome<CUmemAllocationProp> {
+    pub fn asked(&self, chunk: CUmemGenericAllocationHandle) -> CallResult<CUmemAllocationProp> {
         self.0.get(&chunk).copied().ok_or(Status::InvalidValue)
     }
 }

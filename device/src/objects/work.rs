@@ -51,7 +51,7 @@ pub enum Work {
     /// Nothing: a place in the order.
     Nothing,
     /// A kernel, and the ordinal of its launch (0 in a graph, where it has none).
-    Kernel(Rc<Request>, u64),
+    Kernel(Rc<LaunchRequest>, u64),
     /// A copy. Whoever makes it vouches that its host sides hold what is copied until it is done.
     Copy(Transfer),
     /// A fill.
@@ -69,7 +69,7 @@ pub enum Work {
     /// Memory has to hold a value first.
     WaitValue(WaitValue),
     /// A conditional node of a graph.
-    Branch(Rc<Choice>),
+    Branch(Rc<BranchChoice>),
 }
 
 impl Work {
@@ -144,7 +144,7 @@ impl WaitValue {
 
 /// What a program asks to be launched; the shape was checked.
 #[derive(Debug)]
-pub struct Request {
+pub struct LaunchRequest {
     /// The kernel.
     pub function: CUfunction,
     /// CTAs.
@@ -156,7 +156,7 @@ pub struct Request {
     /// The parameter buffer.
     pub parameters: Vec<u8>,
     /// How its blocks belong together.
-    pub together: Together,
+    pub together: BlocksTogether,
     /// Whether the host may watch what it does to memory.
     pub watched: bool,
     /// How many kernels, each launched by the one before, lead to this one: 0 for the host's own.
@@ -165,14 +165,14 @@ pub struct Request {
 
 /// How a launch's blocks belong together.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Together {
+pub struct BlocksTogether {
     /// Whether all of them may wait for each other.
     pub cooperative: bool,
     /// Extent of a cluster in blocks, where the launch says it.
     pub cluster: Option<[u32; 3]>,
 }
 
-impl Request {
+impl LaunchRequest {
     pub(crate) fn spec<'a>(&'a self, kernel: &'a str, step_budget: Option<u64>) -> LaunchSpec<'a> {
         LaunchSpec {
             kernel,
@@ -188,7 +188,7 @@ impl Request {
 
 /// What a node does.
 #[derive(Clone, Debug)]
-pub enum Body {
+pub enum NodeBody {
     /// A piece of work.
     Work(Work),
     /// Wait for an event, as it was recorded last when the graph is launched.
@@ -203,23 +203,23 @@ pub enum Body {
     Branch(Branch),
 }
 
-impl Body {
+impl NodeBody {
     /// `CUgraphNodeType`
     pub fn kind(&self) -> c_uint {
         match self {
-            Body::Work(Work::Kernel(..) | Work::Library(_)) => 0,
-            Body::Work(Work::Copy(_)) => 1,
-            Body::Work(Work::Fill(_)) => 2,
-            Body::Work(Work::Call(..) | Work::CallBack(..)) => 3,
-            Body::Child(_) => 4,
-            Body::Work(Work::Nothing) => 5,
-            Body::Wait(_) => 6,
-            Body::Work(Work::Record(_)) => 7,
-            Body::Allocate(_) => 10,
-            Body::Free(_) => 11,
-            Body::Branch(_) => 13,
+            NodeBody::Work(Work::Kernel(..) | Work::Library(_)) => 0,
+            NodeBody::Work(Work::Copy(_)) => 1,
+            NodeBody::Work(Work::Fill(_)) => 2,
+            NodeBody::Work(Work::Call(..) | Work::CallBack(..)) => 3,
+            NodeBody::Child(_) => 4,
+            NodeBody::Work(Work::Nothing) => 5,
+            NodeBody::Wait(_) => 6,
+            NodeBody::Work(Work::Record(_)) => 7,
+            NodeBody::Allocate(_) => 10,
+            NodeBody::Free(_) => 11,
+            NodeBody::Branch(_) => 13,
             // What else a capture can hold are operations on words of memory.
-            Body::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => 12,
+            NodeBody::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => 12,
         }
     }
 }
@@ -261,7 +261,7 @@ pub struct Branch {
 
 /// A node of it.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct GraphStep {
     /// The node that it was made of.
     pub(crate) node: CUgraphNode,
     /// What it does.
@@ -276,25 +276,25 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub enum Doing {
     /// What a node without a graph of its own does.
-    Body(Body),
+    Body(NodeBody),
     /// The steps of the graph in it.
-    All(Vec<Step>),
+    All(Vec<GraphStep>),
     /// Those of one of the graphs in it, or none.
-    Branch(Rc<Choice>),
+    Branch(Rc<BranchChoice>),
 }
 
 /// A conditional node as it runs.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct BranchChoice {
     /// The condition's handle.
     pub handle: u64,
     /// How it picks.
     pub pick: Pick,
     /// Among these.
-    pub bodies: Vec<Vec<Step>>,
+    pub bodies: Vec<Vec<GraphStep>>,
 }
 
-impl Step {
+impl GraphStep {
     /// What it does.
     pub fn doing(&self) -> &Doing {
         &self.doing
@@ -303,10 +303,10 @@ impl Step {
     /// Whether the host may watch what it does.
     pub(crate) fn is_watched(&self) -> bool {
         match &self.doing {
-            Doing::Body(Body::Work(work)) => work.is_watched(),
+            Doing::Body(NodeBody::Work(work)) => work.is_watched(),
             Doing::Body(_) => false,
-            Doing::All(steps) => steps.iter().any(Step::is_watched),
-            Doing::Branch(choice) => choice.bodies.iter().flatten().any(Step::is_watched),
+            Doing::All(steps) => steps.iter().any(GraphStep::is_watched),
+            Doing::Branch(choice) => choice.bodies.iter().flatten().any(GraphStep::is_watched),
         }
     }
 }

@@ -6,13 +6,13 @@ pub mod view;
 use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUDA_TEXTURE_DESC, CUcontext, CUtexObject};
-use bugaroo_simulator::texture::{AddressMode, Detail, Object, Sampling, Shape};
+use bugaroo_simulator::texture::{AddressMode, LevelOfDetail, Object, Sampling, TexelShape};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::texture::Described;
 use crate::state::Gpu;
 
-use resource::Resource;
+use resource::TexelSource;
 
 /// Integers stay integers.
 const READ_AS_INTEGER: c_uint = 0x01;
@@ -47,7 +47,7 @@ fn forget_destroyed(gpu: &mut Gpu) {
 ///
 /// # Errors
 /// `InvalidValue` when there is none: the handle is a number, and not of a type of its own.
-pub fn find(gpu: &Gpu, handle: CUtexObject, surface: bool) -> Outcome<&Described> {
+pub fn find(gpu: &Gpu, handle: CUtexObject, surface: bool) -> CallResult<&Described> {
     let found = gpu.held.textures.live.get(handle as *mut _).ok();
     found.filter(|found| found.texture.is_none() == surface).ok_or(Status::InvalidValue)
 }
@@ -56,7 +56,7 @@ pub fn find(gpu: &Gpu, handle: CUtexObject, surface: bool) -> Outcome<&Described
 ///
 /// # Errors
 /// `InvalidValue` when there is none.
-pub fn destroy(gpu: &mut Gpu, handle: CUtexObject, surface: bool) -> Outcome {
+pub fn destroy(gpu: &mut Gpu, handle: CUtexObject, surface: bool) -> CallResult {
     find(gpu, handle, surface)?;
     let Described { context, .. } = gpu.held.textures.live.remove(handle as *mut _)?;
     gpu.held.textures.destroyed.push((context, handle));
@@ -75,7 +75,7 @@ pub fn clear(gpu: &mut Gpu, context: CUcontext) {
 }
 
 /// What a descriptor says of lookups.
-pub fn sampling(gpu: &mut Gpu, of: &CUDA_TEXTURE_DESC, resource: &Resource) -> Outcome<Sampling> {
+pub fn sampling(gpu: &mut Gpu, of: &CUDA_TEXTURE_DESC, resource: &TexelSource) -> CallResult<Sampling> {
     let known =
         of.address_mode.iter().all(|mode| *mode <= 3) && of.filter_mode <= 1 && of.mipmap_filter_mode <= 1;
     if !known || of.flags & !KNOWN_FLAGS != 0 {
@@ -100,11 +100,11 @@ pub fn sampling(gpu: &mut Gpu, of: &CUDA_TEXTURE_DESC, resource: &Resource) -> O
     if mixes && !as_float && !channel.is_float() || resource.levels.len() > 1 && !normalized {
         return Err(Status::InvalidValue);
     }
-    if has(SEAMLESS) && linear && matches!(resource.shape, Shape::Cube | Shape::CubeArray) {
+    if has(SEAMLESS) && linear && matches!(resource.shape, TexelShape::Cube | TexelShape::CubeArray) {
         let what = "cuTexObjectCreate: filtering across the edges of a cube's faces is not supported";
         return Err(gpu.trial.report.unsupported(what));
     }
-    let detail = Detail {
+    let detail = LevelOfDetail {
         linear: of.mipmap_filter_mode == 1,
         bias: of.mipmap_level_bias,
         least: of.min_mipmap_level_clamp,

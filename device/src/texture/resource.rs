@@ -3,9 +3,9 @@
 use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUDA_RESOURCE_DESC, LinearResource, PitchedResource};
-use bugaroo_simulator::texture::{Channel, Format, Level, Shape};
+use bugaroo_simulator::texture::{Channel, Level, TexelFormat, TexelShape};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::mipmap;
 use crate::objects::array::Array;
 use crate::state::Gpu;
@@ -28,30 +28,30 @@ const WIDEST_PITCH: usize = 2_097_120;
 
 /// What a descriptor stands for.
 #[derive(Debug)]
-pub struct Resource {
+pub struct TexelSource {
     /// How the texels lie.
-    pub shape: Shape,
+    pub shape: TexelShape,
     /// What a texel is.
-    pub format: Format,
+    pub format: TexelFormat,
     /// Its integers mean parts of 1.
     pub always_float: bool,
     /// Its levels of detail, the largest first.
     pub levels: Vec<Level>,
 }
 
-impl Resource {
+impl TexelSource {
     /// It is linear memory, which has no modes.
     pub fn is_line(&self) -> bool {
-        self.shape == Shape::Line
+        self.shape == TexelShape::Line
     }
 }
 
-fn sure(holds: bool) -> Outcome {
+fn sure(holds: bool) -> CallResult {
     if holds { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
 /// A format of arrays, and whether its integers mean parts of 1 whatever they are read as.
-pub(super) fn format(format: c_uint, channels: c_uint) -> Outcome<(Format, bool)> {
+pub(super) fn format(format: c_uint, channels: c_uint) -> CallResult<(TexelFormat, bool)> {
     let (channel, always_float) = match format {
         0x01 => (Channel::U8, false),
         0x02 => (Channel::U16, false),
@@ -68,21 +68,21 @@ pub(super) fn format(format: c_uint, channels: c_uint) -> Outcome<(Format, bool)
         _ => return Err(Status::InvalidValue),
     };
     sure(matches!(channels, 1 | 2 | 4))?;
-    Ok((Format { channel, count: channels as u8 }, always_float))
+    Ok((TexelFormat { channel, count: channels as u8 }, always_float))
 }
 
 /// An array as textures and surfaces see it.
-pub fn of_array(array: &Array) -> Outcome<Resource> {
+pub fn of_array(array: &Array) -> CallResult<TexelSource> {
     let descriptor = array.descriptor();
     let (format, always_float) = format(descriptor.format, descriptor.channels)?;
-    Ok(Resource { shape: array.shape(), format, always_float, levels: vec![array.level()] })
+    Ok(TexelSource { shape: array.shape(), format, always_float, levels: vec![array.level()] })
 }
 
 /// What a descriptor stands for.
 ///
 /// # Errors
 /// `InvalidValue` for one that says nothing that can be, `InvalidHandle` for an array that there is not.
-pub fn read(gpu: &Gpu, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
+pub fn read(gpu: &Gpu, of: &CUDA_RESOURCE_DESC) -> CallResult<TexelSource> {
     sure(of.flags == 0)?;
     match of.resource_type {
         ARRAY => {
@@ -98,7 +98,7 @@ pub fn read(gpu: &Gpu, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
             sure(address != 0 && address.is_multiple_of(ALIGNMENT) && (1..=LONGEST_LINE).contains(&count))?;
             let level =
                 Level { address, extent: [count as u64, 1, 1], pitch: bytes as u64, slice: bytes as u64 };
-            Ok(Resource { shape: Shape::Line, format, always_float, levels: vec![level] })
+            Ok(TexelSource { shape: TexelShape::Line, format, always_float, levels: vec![level] })
         }
         PITCHED => {
             // SAFETY: as above.
@@ -112,7 +112,7 @@ pub fn read(gpu: &Gpu, of: &CUDA_RESOURCE_DESC) -> Outcome<Resource> {
             let extent = [width as u64, height as u64, 1];
             let (pitch, slice) = (pitch as u64, pitch as u64 * height as u64);
             let level = Level { address, extent, pitch, slice };
-            Ok(Resource { shape: Shape::D2, format, always_float, levels: vec![level] })
+            Ok(TexelSource { shape: TexelShape::D2, format, always_float, levels: vec![level] })
         }
         MIPMAPPED => {
             // SAFETY: as above.

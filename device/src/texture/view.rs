@@ -2,10 +2,10 @@
 //! Compressed blocks, which change the extents, are not supported.
 
 use bugaroo_cuda_abi::CUDA_RESOURCE_VIEW_DESC;
-use bugaroo_simulator::texture::{Channel, Format, Shape};
+use bugaroo_simulator::texture::{Channel, TexelFormat, TexelShape};
 
-use super::resource::Resource;
-use crate::error::{Outcome, Status};
+use super::resource::TexelSource;
+use crate::error::{CallResult, Status};
 use crate::state::Gpu;
 
 /// Types of channels in the order of the formats of views, each with 1, 2 and 4 channels.
@@ -24,12 +24,12 @@ const CHANNELS: [Channel; 8] = [
 ///
 /// # Errors
 /// `InvalidValue` for a view that cannot be of this resource; `NotSupported` for what is not supported.
-pub fn apply(gpu: &mut Gpu, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut Resource) -> Outcome {
+pub fn apply(gpu: &mut Gpu, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut TexelSource) -> CallResult {
     match view.format {
         0 => {}
         1..=0x18 => {
             let at = view.format as usize - 1;
-            let format = Format { channel: CHANNELS[at / 3], count: 1 << (at % 3) };
+            let format = TexelFormat { channel: CHANNELS[at / 3], count: 1 << (at % 3) };
             if format.bytes() != resource.format.bytes() {
                 return Err(Status::InvalidValue);
             }
@@ -51,7 +51,7 @@ pub fn apply(gpu: &mut Gpu, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut Resou
         resource.levels.get(levels).filter(|levels| !levels.is_empty()).ok_or(Status::InvalidValue)?.to_vec();
     let (first, last) = (u64::from(view.first_layer), u64::from(view.last_layer));
     match resource.shape {
-        Shape::A1 | Shape::A2 => {
+        TexelShape::A1 | TexelShape::A2 => {
             if first > last || last >= depth {
                 return Err(Status::InvalidValue);
             }
@@ -61,11 +61,11 @@ pub fn apply(gpu: &mut Gpu, view: &CUDA_RESOURCE_VIEW_DESC, resource: &mut Resou
             }
         }
         // Whether cubes are counted by layers or by faces is not documented.
-        Shape::CubeArray if (first, last) != (0, depth - 1) => {
+        TexelShape::CubeArray if (first, last) != (0, depth - 1) => {
             let what = "cuTexObjectCreate: views of some cubes are not supported";
             return Err(gpu.trial.report.unsupported(what));
         }
-        Shape::Line | Shape::D1 | Shape::D2 | Shape::D3 if (first, last) != (0, 0) => {
+        TexelShape::Line | TexelShape::D1 | TexelShape::D2 | TexelShape::D3 if (first, last) != (0, 0) => {
             return Err(Status::InvalidValue);
         }
         _ => {}

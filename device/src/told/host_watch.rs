@@ -7,9 +7,9 @@ use crate::state::Gpu;
 use crate::trial::host_watch::keep::{is_own_data, pages, quietly};
 use crate::trial::host_watch::seen::{self, Trace};
 use crate::trial::host_watch::sys::{self, Pages, alone};
-use crate::trial::host_watch::window::{self, MOST, OURS, State};
+use crate::trial::host_watch::window::{self, MOST, OURS, WindowState};
 use crate::trial::host_watch::{handlers, slots};
-use crate::trial::race::order::Seen;
+use crate::trial::race::order::SeenCalls;
 use crate::trial::{host_pages, origins, own_thread};
 
 const THREADS: &str = "times the host's plain accesses are not looked at: the program has other threads";
@@ -26,7 +26,7 @@ pub fn entered(gpu: &mut Gpu) {
     if gpu.running.queue.order.is_none() {
         return;
     }
-    if window::state() != State::Open
+    if window::state() != WindowState::Open
         && let Some(slot) = slots::mine()
     {
         slot.inside.store(true, Ordering::SeqCst);
@@ -44,7 +44,7 @@ pub fn leaving(gpu: &mut Gpu) {
     gpu.keep();
     // A signal's handler of the program may open it at any moment; nobody would catch calls that are trapped then.
     quietly(|| {
-        if window::state() != State::Open
+        if window::state() != WindowState::Open
             && let Some(slot) = slots::mine()
         {
             slot.inside.store(false, Ordering::SeqCst);
@@ -59,15 +59,15 @@ impl Gpu {
         let hot = self.running.queue.order.as_mut().is_some_and(|order| order.is_hot())
             || self.is_pending_for_host();
         if !hot {
-            if state != State::Open {
+            if state != WindowState::Open {
                 quietly(window::open);
             }
             return;
         }
         let changed = self.find_ranges();
         match (state, slots::mine()) {
-            (State::Closed, Some(_)) if !changed => {}
-            (State::Lifted, Some(_)) if !changed => quietly(window::lower),
+            (WindowState::Closed, Some(_)) if !changed => {}
+            (WindowState::Lifted, Some(_)) if !changed => quietly(window::lower),
             _ => self.close(),
         }
     }
@@ -136,7 +136,7 @@ impl Gpu {
             race.keeper.refuse(TOO_MANY, left_out);
         }
         let counts: Vec<bool> = traces.iter().map(is_the_programs).collect();
-        let mut found: Vec<Seen<'_>> = Vec::new();
+        let mut found: Vec<SeenCalls<'_>> = Vec::new();
         for access in accesses.iter().filter(|access| counts[access.trace]) {
             let address = access.address as u64;
             let Some((base, size)) =
@@ -146,7 +146,12 @@ impl Gpu {
             };
             let bytes = (access.bytes as u64).min(base + size - address);
             let trace = &traces[access.trace];
-            found.push(Seen { address, bytes, writes: access.writes, frames: &trace.frames[..trace.count] });
+            found.push(SeenCalls {
+                address,
+                bytes,
+                writes: access.writes,
+                frames: &trace.frames[..trace.count],
+            });
         }
         if !found.is_empty() {
             self.running.queue.tell(|order| order.host_accessed(found));

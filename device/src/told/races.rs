@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_detectors::{Class, Finding, Forgotten, Kind, Missing, NO_SITE, Party, Who};
+use bugaroo_detectors::{HowFar, MissingOrder, NO_SITE, NotKept, RaceFinding, RacingKind, RacingParty, Who};
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, Forgotten as NotKept, Known, Message, NearAllocation, Race as Told,
+    BlockedThread, Detector, FaultAccess, Forgotten, KnownThread, Message, NearAllocation, Race as Told,
     RaceClass, RaceKind, RaceMissing, RaceParty, Races, SiteId, THE_HOST,
 };
-use bugaroo_semantics::event::{AccessKind, Memory, Site, WorkId};
+use bugaroo_semantics::event::{AccessKind, SiteNumber, WhoseBytes, WorkId};
 use bugaroo_semantics::scope::{Scope, Strength};
 use bugaroo_simulator as device;
 use bugaroo_simulator::SharedVariable;
@@ -21,7 +21,7 @@ use crate::trial::race::watched::Watching;
 const WEIGHED: u64 = 1 << 20;
 
 /// What makes two findings the same to who reads of them.
-type Key = (Detector, Kind, Class, [(Site, bool); 2], bool, Missing, Option<Forgotten>);
+type Key = (Detector, RacingKind, HowFar, [(SiteNumber, bool); 2], bool, MissingOrder, Option<NotKept>);
 
 impl Gpu {
     /// Tells the harness what detectors have found since it was told last, and how much they have looked at. `last`: there may
@@ -51,8 +51,8 @@ impl Gpu {
         }
         let mut unknown = 0_u64;
         found.retain(|(_, _, finding)| {
-            let across = matches!(finding.class, Class::InterGrid | Class::Host);
-            let talks = |party: &Party| grid_of(party.who).is_some_and(|grid| looker.talks(grid));
+            let across = matches!(finding.class, HowFar::InterGrid | HowFar::Host);
+            let talks = |party: &RacingParty| grid_of(party.who).is_some_and(|grid| looker.talks(grid));
             let kept = !across || !(talks(&finding.first) || talks(&finding.second));
             unknown = unknown.saturating_add(if kept { 0 } else { finding.count });
             kept
@@ -93,14 +93,14 @@ impl Gpu {
     }
 
     /// The findings, each pair of places once.
-    fn told(&self, found: &[(Detector, bool, Finding)]) -> Vec<Told> {
+    fn told(&self, found: &[(Detector, bool, RaceFinding)]) -> Vec<Told> {
         let mut numbers: BTreeMap<Key, usize> = BTreeMap::new();
         let mut told: Vec<Told> = Vec::new();
         for (detector, proven, finding) in found {
-            let site = |party: &Party| (party.site, party.kind.writes());
-            let shared = finding.memory != Memory::Global;
+            let site = |party: &RacingParty| (party.site, party.kind.writes());
+            let shared = finding.memory != WhoseBytes::Global;
             let sites = [site(&finding.first), site(&finding.second)];
-            let Finding { kind, class, missing, forgotten, .. } = *finding;
+            let RaceFinding { kind, class, missing, forgotten, .. } = *finding;
             let key = (*detector, kind, class, sites, shared, missing, forgotten);
             match numbers.get(&key) {
                 Some(at) => told[*at].count = told[*at].count.saturating_add(finding.count),
@@ -113,15 +113,15 @@ impl Gpu {
         told
     }
 
-    fn told_one(&self, detector: Detector, finding: &Finding) -> Told {
-        let shared = finding.memory != Memory::Global;
+    fn told_one(&self, detector: Detector, finding: &RaceFinding) -> Told {
+        let shared = finding.memory != WhoseBytes::Global;
         let kind = match (finding.kind, finding.first.kind.writes(), finding.second.kind.writes()) {
-            (Kind::BranchOrder, ..) => RaceKind::BranchOrder,
-            (Kind::BarrierDivergence, ..) => RaceKind::BarrierDivergence,
-            (Kind::Race, ..) if finding.forgotten == Some(Forgotten::Access) => RaceKind::AccessWrite,
-            (Kind::Race, true, true) => RaceKind::WriteWrite,
-            (Kind::Race, true, false) => RaceKind::WriteRead,
-            (Kind::Race, false, _) => RaceKind::ReadWrite,
+            (RacingKind::BranchOrder, ..) => RaceKind::BranchOrder,
+            (RacingKind::BarrierDivergence, ..) => RaceKind::BarrierDivergence,
+            (RacingKind::Race, ..) if finding.forgotten == Some(NotKept::Access) => RaceKind::AccessWrite,
+            (RacingKind::Race, true, true) => RaceKind::WriteWrite,
+            (RacingKind::Race, true, false) => RaceKind::WriteRead,
+            (RacingKind::Race, false, _) => RaceKind::ReadWrite,
         };
         Told {
             detector,
@@ -143,17 +143,17 @@ impl Gpu {
     }
 
     /// An access with what its instruction says of it, where the detector has not kept that.
-    fn stated(&self, detector: Detector, party: &Party) -> Party {
+    fn stated(&self, detector: Detector, party: &RacingParty) -> RacingParty {
         let race = self.trial.race.as_ref().filter(|_| detector == Detector::Hirace);
         let known = race.and_then(|race| race.programs.at(party.site));
         match known.and_then(|(program, pc)| program.stated(pc)) {
-            Some((kind, strength, bytes)) => Party { kind, strength, bytes, ..*party },
+            Some((kind, strength, bytes)) => RacingParty { kind, strength, bytes, ..*party },
             None => *party,
         }
     }
 
     /// The variable that is there in shared memory; none in its dynamic part.
-    fn variable_of(&self, finding: &Finding) -> Option<NearAllocation> {
+    fn variable_of(&self, finding: &RaceFinding) -> Option<NearAllocation> {
         let race = self.trial.race.as_ref()?;
         let Who::Thread { grid, .. } = finding.second.who else { return None };
         let (program, _) = race.programs.at(finding.second.site)?;
@@ -176,17 +176,18 @@ impl Gpu {
         live.or_else(|| self.held.origins.freed_at(address))
     }
 
-    fn party(&self, party: &Party) -> RaceParty {
-        let called = |site: Site| self.running.queue.order.as_ref().map(|order| order.calls.frames(site));
+    fn party(&self, party: &RacingParty) -> RaceParty {
+        let called =
+            |site: SiteNumber| self.running.queue.order.as_ref().map(|order| order.calls.frames(site));
         let access = match party.kind {
-            AccessKind::Load => Access::Load,
-            AccessKind::Store => Access::Store,
-            AccessKind::Atomic(_) => Access::Atomic,
+            AccessKind::Load => FaultAccess::Load,
+            AccessKind::Store => FaultAccess::Store,
+            AccessKind::Atomic(_) => FaultAccess::Atomic,
         };
         let mut told = RaceParty {
             kernel: String::new(),
             at: None,
-            known: Known::Thread,
+            known: KnownThread::Thread,
             forgotten: None,
             near_line: false,
             site: None,
@@ -203,15 +204,16 @@ impl Gpu {
                 self.thread(&mut told, (grid, block, by_lane(warp)), party.site);
                 // A warp of one thread is that one.
                 let threads = self.threads_of(grid).saturating_sub(by_lane(warp));
-                told.known = if threads == 1 { Known::Thread } else { Known::Warp(warp) };
+                told.known = if threads == 1 { KnownThread::Thread } else { KnownThread::Warp(warp) };
             }
             Who::Block { grid, block } => {
                 self.thread(&mut told, (grid, block, 0), party.site);
-                told.known = if self.threads_of(grid) == 1 { Known::Thread } else { Known::Block };
+                told.known =
+                    if self.threads_of(grid) == 1 { KnownThread::Thread } else { KnownThread::Block };
             }
             Who::Grid(grid) => {
                 self.thread(&mut told, (grid, 0, 0), party.site);
-                told.known = Known::Nobody;
+                told.known = KnownThread::Nobody;
             }
             Who::Host(_) => {
                 let order = self.running.queue.order.as_ref();
@@ -230,7 +232,7 @@ impl Gpu {
         launched.map_or(0, |launched| launched.shape.1.iter().product())
     }
 
-    fn thread(&self, told: &mut RaceParty, (grid, block, thread): (WorkId, u64, u32), site: Site) {
+    fn thread(&self, told: &mut RaceParty, (grid, block, thread): (WorkId, u64, u32), site: SiteNumber) {
         let Some(race) = &self.trial.race else { return };
         let Some(launched) = race.grids.get(grid) else { return };
         told.kernel = launched.kernel.to_string();
@@ -254,8 +256,9 @@ impl Gpu {
             told.near_line = !place.source.is_empty();
         }
         told.at = Some(one_thread((block, thread), launched.shape, &place, &lines));
-        let runs =
-            |module: &crate::objects::module::Module| std::ptr::eq(module.looked_at(), &raw const **program);
+        let runs = |module: &crate::objects::module::LoadedModule| {
+            std::ptr::eq(module.looked_at(), &raw const **program)
+        };
         let module =
             self.code.modules.find(runs).first().and_then(|module| self.code.modules.get(*module).ok());
         let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());
@@ -274,52 +277,52 @@ fn grid_of(who: Who) -> Option<WorkId> {
     }
 }
 
-fn not_kept(forgotten: Forgotten) -> NotKept {
+fn not_kept(forgotten: NotKept) -> Forgotten {
     match forgotten {
-        Forgotten::Load => NotKept::Load,
-        Forgotten::Write => NotKept::Write,
-        Forgotten::Atomic => NotKept::Atomic,
-        Forgotten::Access => NotKept::Access,
+        NotKept::Load => Forgotten::Load,
+        NotKept::Write => Forgotten::Write,
+        NotKept::Atomic => Forgotten::Atomic,
+        NotKept::Access => Forgotten::Access,
     }
 }
 
-fn class(class: Class) -> RaceClass {
+fn class(class: HowFar) -> RaceClass {
     match class {
-        Class::IntraWarp => RaceClass::IntraWarp,
-        Class::Divergence => RaceClass::Divergence,
-        Class::IntraBlock => RaceClass::IntraBlock,
-        Class::InterBlock => RaceClass::InterBlock,
-        Class::InterGrid => RaceClass::InterGrid,
-        Class::Host => RaceClass::Host,
+        HowFar::IntraWarp => RaceClass::IntraWarp,
+        HowFar::Divergence => RaceClass::Divergence,
+        HowFar::IntraBlock => RaceClass::IntraBlock,
+        HowFar::InterBlock => RaceClass::InterBlock,
+        HowFar::InterGrid => RaceClass::InterGrid,
+        HowFar::Host => RaceClass::Host,
     }
 }
 
-fn missing(missing: Missing) -> RaceMissing {
+fn missing(missing: MissingOrder) -> RaceMissing {
     match missing {
-        Missing::Release => RaceMissing::Release,
-        Missing::Acquire => RaceMissing::Acquire,
-        Missing::Scope => RaceMissing::Scope,
-        Missing::Strong => RaceMissing::Strong,
-        Missing::AtomicScope => RaceMissing::AtomicScope,
-        Missing::Overlap => RaceMissing::Overlap,
-        Missing::BlockBarrier => RaceMissing::BlockBarrier,
-        Missing::WarpBarrier => RaceMissing::WarpBarrier,
-        Missing::CopyWait => RaceMissing::CopyWait,
-        Missing::ProxyFence => RaceMissing::ProxyFence,
-        Missing::Stream => RaceMissing::Stream,
-        Missing::HostSync => RaceMissing::HostSync,
-        Missing::Launch => RaceMissing::Launch,
-        Missing::GridEnd => RaceMissing::GridEnd,
-        Missing::BlockFence => RaceMissing::BlockFence,
-        Missing::DeviceFence => RaceMissing::DeviceFence,
-        Missing::StrongAccess => RaceMissing::StrongAccess,
-        Missing::LockOnLoad => RaceMissing::LockOnLoad,
-        Missing::LockOnStore => RaceMissing::LockOnStore,
+        MissingOrder::Release => RaceMissing::Release,
+        MissingOrder::Acquire => RaceMissing::Acquire,
+        MissingOrder::Scope => RaceMissing::Scope,
+        MissingOrder::Strong => RaceMissing::Strong,
+        MissingOrder::AtomicScope => RaceMissing::AtomicScope,
+        MissingOrder::Overlap => RaceMissing::Overlap,
+        MissingOrder::BlockBarrier => RaceMissing::BlockBarrier,
+        MissingOrder::WarpBarrier => RaceMissing::WarpBarrier,
+        MissingOrder::CopyWait => RaceMissing::CopyWait,
+        MissingOrder::ProxyFence => RaceMissing::ProxyFence,
+        MissingOrder::Stream => RaceMissing::Stream,
+        MissingOrder::HostSync => RaceMissing::HostSync,
+        MissingOrder::Launch => RaceMissing::Launch,
+        MissingOrder::GridEnd => RaceMissing::GridEnd,
+        MissingOrder::BlockFence => RaceMissing::BlockFence,
+        MissingOrder::DeviceFence => RaceMissing::DeviceFence,
+        MissingOrder::StrongAccess => RaceMissing::StrongAccess,
+        MissingOrder::LockOnLoad => RaceMissing::LockOnLoad,
+        MissingOrder::LockOnStore => RaceMissing::LockOnStore,
     }
 }
 
 /// How strong an access is, in a word.
-fn scope(party: &Party) -> &'static str {
+fn scope(party: &RacingParty) -> &'static str {
     match party.strength {
         Strength::Weak => "weak",
         Strength::Strong(Scope::Cta) => "cta",

@@ -4,8 +4,8 @@ use bugaroo_protocol::{Hex, Message, RecordedLaunch};
 use bugaroo_ptx::types::Space;
 
 use crate::digest::Digest;
-use crate::error::Outcome;
-use crate::objects::work::Request;
+use crate::error::CallResult;
+use crate::objects::work::LaunchRequest;
 use crate::state::Gpu;
 use crate::trial::recorded::{Held, tensors};
 
@@ -14,7 +14,7 @@ impl Gpu {
     ///
     /// # Errors
     /// `InvalidHandle` when its function or module is gone.
-    pub fn record(&mut self, request: &Request) -> Outcome {
+    pub fn record(&mut self, request: &LaunchRequest) -> CallResult {
         let function = self.code.functions.get(request.function)?;
         let module = self.code.modules.get(function.module)?;
         let (Some(recorder), Some(source)) = (&mut self.trial.recorder, &module.recorded) else {

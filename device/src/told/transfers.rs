@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use bugaroo_simulator::AllocationKind;
 
-use crate::error::Outcome;
+use crate::error::CallResult;
 use crate::objects::fill::Fill;
 use crate::objects::stream::Stream;
-use crate::objects::transfer::{Place, Side, Transfer};
+use crate::objects::transfer::{CopyPlace, CopySide, Transfer};
 use crate::state::Gpu;
 
 impl Gpu {
@@ -15,10 +15,12 @@ impl Gpu {
     /// without gaps.
     pub fn tell_transfer(&self, copy: &Transfer) {
         let Some(order) = self.running.queue.order.as_ref().filter(|_| !copy.is_empty()) else { return };
-        let tell = |side: &Side, writes: bool| {
+        let tell = |side: &CopySide, writes: bool| {
             let address = |place| match place {
-                Place::Device(address) => Some(address),
-                Place::Host(address) => Some(address as u64).filter(|address| self.is_host_visible(*address)),
+                CopyPlace::Device(address) => Some(address),
+                CopyPlace::Host(address) => {
+                    Some(address as u64).filter(|address| self.is_host_visible(*address))
+                }
             };
             if address(side.start).is_none() {
                 return;
@@ -63,8 +65,8 @@ impl Gpu {
         &mut self,
         stream: &Stream,
         waits: bool,
-        body: impl FnOnce(&mut Gpu) -> Outcome,
-    ) -> Outcome {
+        body: impl FnOnce(&mut Gpu) -> CallResult,
+    ) -> CallResult {
         let ticket = self.running.queue.begin_at_call(stream);
         let done = body(self);
         self.running.queue.tell(|order| {

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_simulator::{Program, Watch};
+use bugaroo_simulator::{LaunchWatch, Program};
 
 use crate::lane::Ticket;
 use crate::state::Gpu;
-use crate::trial::race::grids::Grid;
+use crate::trial::race::grids::RaceGrid;
 
 impl Gpu {
     /// What a launch is looked at with, if anybody looks on.
@@ -17,7 +17,7 @@ impl Gpu {
         program: &Arc<Program>,
         kernel: &str,
         shape: ([u32; 3], [u32; 3]),
-    ) -> Option<Watch> {
+    ) -> Option<LaunchWatch> {
         let seed = self.trial.injection.seed();
         let (grid, site) = self.running.queue.order.as_ref()?.work(ticket);
         let race = self.trial.race.as_mut()?;
@@ -25,7 +25,7 @@ impl Gpu {
             race.unwatched += 1;
             return None;
         };
-        race.grids.insert(grid, Grid { kernel: kernel.into(), shape, site });
+        race.grids.insert(grid, RaceGrid { kernel: kernel.into(), shape, site });
         if is_new {
             let roles = program.roles();
             race.looker
@@ -39,6 +39,6 @@ impl Gpu {
             let mut looker = race.looker.borrow_mut();
             looker.set.each().for_each(|detector| detector.watch(grid, watched.clone()));
         }
-        Some(Watch { observer: Rc::clone(&race.looker) as _, grid, first_site })
+        Some(LaunchWatch { observer: Rc::clone(&race.looker) as _, grid, first_site })
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use bugaroo_injector::{InstrumentError, Instrumented, instrument as inject};
 
 use crate::digest::Digest;
-use crate::images::refusal::Refusal;
+use crate::images::refusal::ImageRefusal;
 use crate::own_writes;
 use crate::trial::blocked::Blocked;
 
@@ -26,14 +26,14 @@ const FORMAT: &str = "bugaroo-instrumented-1";
 ///
 /// # Errors
 /// When the text is not PTX, or cannot be instrumented.
-pub fn instrument(cache: Option<&Path>, source: &str, digest: Digest) -> Result<Instrumented, Refusal> {
+pub fn instrument(cache: Option<&Path>, source: &str, digest: Digest) -> Result<Instrumented, ImageRefusal> {
     let entry = cache.map(|folder| folder.join(format!("{}.json", digest.and(INJECTOR.as_bytes()))));
     if let Some(found) = entry.as_deref().and_then(read) {
         return Ok(found);
     }
     let instrumented = inject(source).map_err(|error| match error {
-        InstrumentError::Parse(error) => Refusal::syntax(source, &error),
-        error => Refusal::unsupported(error.to_string()),
+        InstrumentError::Parse(error) => ImageRefusal::syntax(source, &error),
+        error => ImageRefusal::unsupported(error.to_string()),
     })?;
     if let Some(entry) = entry {
         // Only time is lost when this fails.

@@ -1,13 +1,13 @@
 //! Conflicts of a launch, for the report.
 
-use bugaroo_protocol::{Access, Conflict, ConflictKind, Party, Relation, SiteId};
+use bugaroo_protocol::{Conflict, ConflictKind, FaultAccess, Party, Relation, SiteId};
 use bugaroo_simulator::{Program, conflicts as device};
 
 use crate::trial::diagnosis::{Lines, one_thread};
 use crate::trial::injection::Injected;
 
 /// What a launch's conflicts are told with.
-pub struct Told<'a> {
+pub struct ConflictsTold<'a> {
     /// What ran.
     pub program: &'a Program,
     /// Its grid and block.
@@ -18,24 +18,24 @@ pub struct Told<'a> {
     pub injected: Option<&'a Injected>,
 }
 
-impl Told<'_> {
+impl ConflictsTold<'_> {
     /// The conflicts, in their order.
-    pub fn conflicts(&self, found: &device::Found) -> Vec<Conflict> {
+    pub fn conflicts(&self, found: &device::FoundConflicts) -> Vec<Conflict> {
         found.conflicts.iter().map(|one| self.conflict(one)).collect()
     }
 
-    fn conflict(&self, one: &device::Conflict) -> Conflict {
+    fn conflict(&self, one: &device::FoundConflict) -> Conflict {
         Conflict {
             kind: match one.kind {
-                device::Kind::LostUpdate => ConflictKind::LostUpdate,
-                device::Kind::Scope => ConflictKind::AtomicScope,
-                device::Kind::PlainBesideAtomic => ConflictKind::PlainBesideAtomic,
-                device::Kind::Unordered => ConflictKind::Unordered,
+                device::Collision::LostUpdate => ConflictKind::LostUpdate,
+                device::Collision::Scope => ConflictKind::AtomicScope,
+                device::Collision::PlainBesideAtomic => ConflictKind::PlainBesideAtomic,
+                device::Collision::Unordered => ConflictKind::Unordered,
             },
             relation: match one.relation {
-                device::Relation::Warp => Relation::Warp,
-                device::Relation::Block => Relation::Block,
-                device::Relation::Grid => Relation::Grid,
+                device::ThreadRelation::Warp => Relation::Warp,
+                device::ThreadRelation::Block => Relation::Block,
+                device::ThreadRelation::Grid => Relation::Grid,
             },
             shared: one.shared,
             address: one.address,
@@ -46,16 +46,16 @@ impl Told<'_> {
         }
     }
 
-    fn party(&self, party: &device::Party) -> Party {
+    fn party(&self, party: &device::ConflictParty) -> Party {
         let place = self.program.place(party.pc);
         let site = self.injected.and_then(|injected| injected.site(party.pc));
         Party {
             at: one_thread((party.block, party.thread), self.shape, &place, self.lines),
             site: site.map(|(module, index)| SiteId { module, index }),
             access: match party.what {
-                device::What::Load => Access::Load,
-                device::What::Store => Access::Store,
-                device::What::Atomic => Access::Atomic,
+                device::AccessWhat::Load => FaultAccess::Load,
+                device::AccessWhat::Store => FaultAccess::Store,
+                device::AccessWhat::Atomic => FaultAccess::Atomic,
             },
             strong: party.strong,
         }

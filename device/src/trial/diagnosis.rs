@@ -6,8 +6,8 @@
 use bugaroo_device_handlers::SYMBOL_PREFIX;
 use bugaroo_injector::is_toolkit_header;
 use bugaroo_protocol::{
-    Access, BlockedThread, Diagnosis, Fault, FaultKind, LastWrite, MissingEdge, NearAllocation, SourceLine,
-    Spin, StaleRead,
+    BlockedThread, Diagnosis, Fault, FaultAccess, FaultKind, LastWrite, MissingEdge, NearAllocation,
+    SourceLine, Spin, StaleRead,
 };
 use bugaroo_simulator as device;
 
@@ -35,8 +35,8 @@ impl<'a> Lines<'a> {
 ///
 /// `trap` is an unspecified launch failure, as on hardware; so are barriers used wrongly, whose effect
 /// there is not defined.
-pub fn status(kind: &device::FaultKind) -> Status {
-    use device::FaultKind as Kind;
+pub fn status(kind: &device::StopKind) -> Status {
+    use device::StopKind as Kind;
     match kind {
         Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } | Kind::BadTexture { .. } => {
             Status::IllegalAddress
@@ -55,8 +55,8 @@ pub fn status(kind: &device::FaultKind) -> Status {
 }
 
 /// A fault, for the report; `allocation` is what its address came close to.
-pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &Lines<'_>) -> Fault {
-    use device::FaultKind as Kind;
+pub fn fault(fault: &device::LaunchFault, allocation: Option<NearAllocation>, lines: &Lines<'_>) -> Fault {
+    use device::StopKind as Kind;
     let kind = match fault.kind {
         Kind::OutOfBounds { .. } | Kind::NoAccess { .. } | Kind::BadTexture { .. } => {
             FaultKind::IllegalAddress
@@ -80,9 +80,9 @@ pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &
         | Kind::Freed { access, .. }
         | Kind::NoAccess { access, .. }
         | Kind::Misaligned { access, .. } => Some(match access {
-            device::AccessKind::Read => Access::Load,
-            device::AccessKind::Write => Access::Store,
-            device::AccessKind::Atomic => Access::Atomic,
+            device::TouchKind::Read => FaultAccess::Load,
+            device::TouchKind::Write => FaultAccess::Store,
+            device::TouchKind::Atomic => FaultAccess::Atomic,
         }),
         _ => None,
     };
@@ -93,8 +93,8 @@ pub fn fault(fault: &device::Fault, allocation: Option<NearAllocation>, lines: &
 }
 
 /// The address that a fault is about, and the bytes accessed.
-pub fn address(kind: &device::FaultKind) -> Option<(u64, u32)> {
-    use device::FaultKind as Kind;
+pub fn address(kind: &device::StopKind) -> Option<(u64, u32)> {
+    use device::StopKind as Kind;
     match *kind {
         Kind::OutOfBounds { address, size, .. }
         | Kind::Freed { address, size, .. }
@@ -107,7 +107,7 @@ pub fn address(kind: &device::FaultKind) -> Option<(u64, u32)> {
 /// Who waits where, for the report; `what` says why the launch was given up.
 pub fn diagnosis(
     what: &str,
-    found: &device::Diagnosis,
+    found: &device::LaunchDiagnosis,
     lines: &Lines<'_>,
     memory: &device::Memory,
 ) -> Diagnosis {
@@ -141,7 +141,7 @@ pub fn diagnosis(
 }
 
 /// Threads that read the same again and again, in one line.
-fn spinning(found: &device::Diagnosis, spins: &[Spin]) -> String {
+fn spinning(found: &device::LaunchDiagnosis, spins: &[Spin]) -> String {
     let Spin { at, value, memory, last_write, .. } = &spins[0];
     let first = device::ThreadId { block: at.block, thread: at.thread };
     let threads =
@@ -179,7 +179,7 @@ fn spinning(found: &device::Diagnosis, spins: &[Spin]) -> String {
 }
 
 /// What a thread reads again and again, for the report.
-fn spin(one: &device::Spin, lines: &Lines<'_>, memory: &device::Memory) -> Spin {
+fn spin(one: &device::SpinPlace, lines: &Lines<'_>, memory: &device::Memory) -> Spin {
     let at = |thread: device::ThreadId, threads: u32, place: &device::Place| {
         blocked(thread.block, thread.thread, threads, place, lines)
     };
@@ -201,9 +201,9 @@ fn spin(one: &device::Spin, lines: &Lines<'_>, memory: &device::Memory) -> Spin 
         value: one.value,
         memory: what,
         last_write: match &one.last {
-            device::LastWrite::Nobody => LastWrite::Nobody,
-            device::LastWrite::Unknown => LastWrite::Unknown,
-            device::LastWrite::Thread { thread, place, held } => {
+            device::SpunOnWrite::Nobody => LastWrite::Nobody,
+            device::SpunOnWrite::Unknown => LastWrite::Unknown,
+            device::SpunOnWrite::Thread { thread, place, held } => {
                 LastWrite::Thread { at: at(*thread, 1, place), held: *held }
             }
         },
@@ -215,21 +215,21 @@ const STALE: usize = 8;
 
 /// Which loads read older values than memory held, for the report.
 pub fn stale(
-    reads: &[device::model::StaleRead],
+    reads: &[device::model::StaleLoads],
     program: &device::Program,
     (grid, block): ([u32; 3], [u32; 3]),
     lines: &Lines<'_>,
 ) -> Vec<StaleRead> {
     let at = |thread: (u64, u32), pc: u32| one_thread(thread, (grid, block), &program.place(pc), lines);
-    let told = |read: &device::model::StaleRead| StaleRead {
+    let told = |read: &device::model::StaleLoads| StaleRead {
         load: at(read.reader, read.load),
         write: at(read.writer, read.write),
         address: read.address,
         missing: match read.missing {
-            device::model::Missing::Release => MissingEdge::Release,
-            device::model::Missing::Acquire => MissingEdge::Acquire,
-            device::model::Missing::Scope => MissingEdge::Scope,
-            device::model::Missing::Strong => MissingEdge::Strong,
+            device::model::LackingEdge::Release => MissingEdge::Release,
+            device::model::LackingEdge::Acquire => MissingEdge::Acquire,
+            device::model::LackingEdge::Scope => MissingEdge::Scope,
+            device::model::LackingEdge::Strong => MissingEdge::Strong,
         },
         synchronising: read.synchronising,
         count: read.count,

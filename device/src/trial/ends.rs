@@ -14,7 +14,7 @@ use bugaroo_protocol::MemoryEnd;
 
 /// What is known of ends.
 #[derive(Debug, Default)]
-pub struct Ends {
+pub struct EndsTold {
     allocations: u64,
     /// Numbers of the live ones, by address.
     pub(crate) live: BTreeMap<u64, u64>,
@@ -24,7 +24,7 @@ pub struct Ends {
     pub(crate) ended: Vec<MemoryEnd>,
 }
 
-impl Ends {
+impl EndsTold {
     /// The program was given memory.
     pub fn allocated(&mut self, address: u64) {
         self.allocations += 1;

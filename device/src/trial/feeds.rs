@@ -6,27 +6,27 @@ use std::rc::Rc;
 
 use bugaroo_detectors::hirace::device::{self, Missed};
 use bugaroo_detectors::scord::device as scord_device;
-use bugaroo_simulator::{DeviceConfig, End, Grid, Memory, Others, Program, Watch};
+use bugaroo_simulator::{DeviceConfig, End, Grid, LaunchWatch, Memory, Others, Program};
 
 use crate::trial::logging::broken::Broken;
-use crate::trial::logging::launched::{Kit, Logs};
+use crate::trial::logging::launched::{LoggingKit, Logs};
 use crate::trial::looking::Sizes;
 use crate::trial::{hirace, logging, scord};
 
 /// Who takes the races that device code has found.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum FeedsTold {
     /// As HiRace.
-    Hirace(Rc<RefCell<device::Told>>),
+    Hirace(Rc<RefCell<device::HiraceTold>>),
     /// As ScoRD.
-    Scord(Rc<RefCell<scord_device::Told>>),
+    Scord(Rc<RefCell<scord_device::ScordTold>>),
 }
 
 /// What feeds the detectors of a launch.
 #[derive(Debug)]
 pub enum Feed {
     /// Its log.
-    Log(Box<logging::Recording>),
+    Log(Box<logging::LoggingLaunch>),
     /// Its own detector, HiRace.
     Hirace(Box<hirace::Looking>),
     /// ScoRD.
@@ -43,14 +43,14 @@ impl Feed {
         logs: &Logs,
         (name, grid, program): (&str, &Grid, &Program),
         config: &DeviceConfig,
-        (watch, told): (Watch, Option<&Told>),
+        (watch, told): (LaunchWatch, Option<&FeedsTold>),
         memory: &mut Memory,
     ) -> Result<Option<Feed>, Broken> {
         let feed = match (logs.kit(), told) {
-            (Kit::Hirace, Some(Told::Hirace(told))) => {
+            (LoggingKit::Hirace, Some(FeedsTold::Hirace(told))) => {
                 Feed::hirace(logs, (name, grid, program), config, (watch, told), memory)?
             }
-            (Kit::Scord, Some(Told::Scord(told))) => {
+            (LoggingKit::Scord, Some(FeedsTold::Scord(told))) => {
                 // What the word needs room for is what this kernel may do.
                 let reached = logs.places_of(name);
                 let places = (&reached[..], logs.sites());
@@ -59,14 +59,15 @@ impl Feed {
                 let wanted = (options.layout, told.borrow_mut().take_watched(watch.grid));
                 let shape = (grid.shape(), config.lockstep);
                 let counted = logs.counted(name, grid.shape().threads_per_cta);
-                let launch = scord::Launch::new(watch.grid, shape, of, places, wanted).with_counted(counted);
+                let launch =
+                    scord::ScordLaunch::new(watch.grid, shape, of, places, wanted).with_counted(counted);
                 let most = options.most_bytes.unwrap_or(scord::MOST_BYTES);
                 let sizes = Sizes::for_device(memory.available(), most);
                 let looking = scord::Looking::new(launch, sizes, program, Rc::clone(told), watch, memory)?;
                 Some(Feed::Scord(Box::new(looking)))
             }
             _ => {
-                let recording = logging::Recording::new(logs, (grid, program), config, watch, memory)?;
+                let recording = logging::LoggingLaunch::new(logs, (grid, program), config, watch, memory)?;
                 Some(Feed::Log(Box::new(recording)))
             }
         };
@@ -77,19 +78,19 @@ impl Feed {
         logs: &Logs,
         (name, grid, program): (&str, &Grid, &Program),
         config: &DeviceConfig,
-        (watch, told): (Watch, &Rc<RefCell<device::Told>>),
+        (watch, told): (LaunchWatch, &Rc<RefCell<device::HiraceTold>>),
         memory: &mut Memory,
     ) -> Result<Option<Feed>, Broken> {
         let shape = grid.shape();
-        let Watch { grid: work, first_site, .. } = watch;
+        let LaunchWatch { grid: work, first_site, .. } = watch;
         let settings = told.borrow().settings.clone();
         let watched = told.borrow_mut().take_watched(work);
         let Some(layout) = hirace::layout(&shape, logs.original(), settings.widths) else {
             told.borrow_mut().missed(&Missed { too_large: true, ..Missed::default() });
             return Ok(None);
         };
-        let launch = hirace::Launch {
-            device: device::Launch { grid: work, layout, lockstep: config.lockstep, first_site },
+        let launch = hirace::HiraceLaunch {
+            device: device::HiraceLooked { grid: work, layout, lockstep: config.lockstep, first_site },
             shape,
             places: logs.places().to_vec(),
             sites: logs.sites().to_vec(),

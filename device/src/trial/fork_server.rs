@@ -27,7 +27,7 @@ use bugaroo_protocol::{ForkServer, FromServer, Message, ORDERS_VARIABLE, Orders,
 use crate::own_process;
 use crate::trial::fork_server::files::pidfd;
 use crate::trial::injection::Injection;
-use crate::trial::report::Report;
+use crate::trial::report::ReportPipe;
 
 use examine::Examined;
 use socket::Socket;
@@ -49,7 +49,7 @@ struct Child {
 /// to copy its pages first.
 pub fn before_first_launch(
     injection: &mut Injection,
-    report: &mut Report,
+    report: &mut ReportPipe,
     keep: impl FnOnce(),
 ) -> Option<Injection> {
     let wanted = injection.take_fork_server()?;
@@ -81,7 +81,7 @@ pub fn keep_to_ourselves(wanted: &ForkServer) {
 
 /// Forks a trial whenever the harness says so; returns in the trials, with their orders.
 fn serve(
-    own_report: &mut Report,
+    own_report: &mut ReportPipe,
     keep: impl FnOnce(),
     socket: &Socket,
     wanted: &ForkServer,
@@ -173,7 +173,7 @@ fn serve(
 
 /// Makes this fork of the server the trial that it is to be; gives what its orders want done to kernels.
 fn become_trial(
-    own_report: &mut Report,
+    own_report: &mut ReportPipe,
     orders: &str,
     examined: &Examined,
     outputs: [(bugaroo_protocol::FileId, OwnedFd); 2],
@@ -191,7 +191,7 @@ fn become_trial(
     if let Err(error) = examined.files.make_own(&outputs) {
         // The system's fault, or ours, and not the program's.
         let what = format!("in the fork server: a trial could not be set up: {error}");
-        Report::new(Some(report.as_raw_fd())).send(&Message::Panicked { what });
+        ReportPipe::new(Some(report.as_raw_fd())).send(&Message::Panicked { what });
         // SAFETY: ends the process.
         unsafe { libc::_exit(1) };
     }
@@ -216,7 +216,7 @@ fn become_trial(
     unsafe { std::env::set_var(ORDERS_VARIABLE, orders.to_json()) };
     // It is inside of a call of the API, and has a single thread.
     own_process::take();
-    *own_report = Report::new(*place);
+    *own_report = ReportPipe::new(*place);
     match Injection::new(Some(orders)) {
         Ok(injection) => Some(injection),
         // The harness has checked the expression.

@@ -11,30 +11,30 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bugaroo_detectors::hirace::device::{self, Missed, Raced, Told};
-use bugaroo_detectors::hirace::{Layout, Widths};
+use bugaroo_detectors::hirace::device::{self, HiraceTold, Missed, Raced};
+use bugaroo_detectors::hirace::{Widths, WordLayout};
 use bugaroo_detectors::watched::Watched;
 use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, HiraceState, block, control, page, race};
-use bugaroo_injector::logging::{Place, Told as Stands};
+use bugaroo_injector::logging::{RecordPlace, Told as Stands};
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Event, Memory as Where, Shape, Site};
+use bugaroo_semantics::event::{Event, Shape, SiteNumber, WhoseBytes as Where};
 use bugaroo_semantics::scope::Strength;
-use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
+use bugaroo_simulator::{GLOBAL_BASE, LaunchWatch, Memory, Program};
 
 use crate::trial::logging::broken::Broken;
 use crate::trial::looking::{Arrays, Sizes, entries, watched_table, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct HiraceLaunch {
     /// What the detector has to know.
-    pub device: device::Launch,
+    pub device: device::HiraceLooked,
     /// Its size.
     pub shape: Shape,
     /// What is looked at, by the numbers of the injector's places.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<RecordPlace>>,
     /// The instruction of each place, from the program's first.
-    pub sites: Vec<Site>,
+    pub sites: Vec<SiteNumber>,
     /// What is looked at; None: everything.
     pub watched: Option<Watched>,
     /// The kernel's name, where it has barriers that need not wait for all threads of a block.
@@ -51,7 +51,7 @@ struct Allocated {
 }
 
 impl Allocated {
-    fn new(launch: &Launch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
+    fn new(launch: &HiraceLaunch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
         let shape = launch.shape;
         let [thread, block_bits, warp_clock, block_clock, site] = launch.device.layout.widths();
         let (units, pages) = sizes.units(page::UNIT);
@@ -101,11 +101,11 @@ impl Allocated {
 
 /// A launch that device code looks at.
 pub struct Looking {
-    launch: Launch,
+    launch: HiraceLaunch,
     allocated: Allocated,
     /// Address of the module's variable.
     variable: u64,
-    told: Rc<RefCell<Told>>,
+    told: Rc<RefCell<HiraceTold>>,
     observer: Rc<RefCell<dyn Observer>>,
 }
 
@@ -116,8 +116,8 @@ impl std::fmt::Debug for Looking {
 }
 
 /// The word's layout for a launch of a program of so many instructions; None where 64 bits do not hold it.
-pub fn layout(shape: &Shape, original: &Program, widths: Widths) -> Option<Layout> {
-    Layout::fit(shape, original.spans().len() as u64, widths)
+pub fn layout(shape: &Shape, original: &Program, widths: Widths) -> Option<WordLayout> {
+    WordLayout::fit(shape, original.spans().len() as u64, widths)
 }
 
 impl Looking {
@@ -126,16 +126,16 @@ impl Looking {
     /// # Errors
     /// [`Broken::NoShadow`], [`Broken::NoDetector`].
     pub fn new(
-        launch: Launch,
+        launch: HiraceLaunch,
         sizes: Sizes,
         program: &Program,
-        told: Rc<RefCell<Told>>,
-        watch: Watch,
+        told: Rc<RefCell<HiraceTold>>,
+        watch: LaunchWatch,
         memory: &mut Memory,
     ) -> Result<Looking, Broken> {
         let (variable, _) = program.variable(HIRACE_VARIABLE).ok_or(Broken::NoDetector)?;
         let allocated = Allocated::new(&launch, sizes, memory)?;
-        let Watch { observer, grid, first_site } = watch;
+        let LaunchWatch { observer, grid, first_site } = watch;
         let (shape, lockstep) = (launch.shape, launch.device.lockstep);
         observer.borrow_mut().event(&Event::GridBegin { grid, shape, lockstep, first_site });
         Ok(Looking { launch, allocated, variable, told, observer })
@@ -192,7 +192,7 @@ impl Looking {
 
     /// An entry of the report. None where it is none that device code writes: the program has written over it.
     fn raced(&self, entry: &[u64; race::BYTES as usize / 8]) -> Option<Raced> {
-        let Launch { device, places, sites, .. } = &self.launch;
+        let HiraceLaunch { device, places, sites, .. } = &self.launch;
         let site_of = |point: u32| {
             let place = 2 * point as usize;
             let stands = places.get(place).copied().flatten()?.told;

@@ -18,24 +18,26 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use bugaroo_device_handlers::constants::CHUNK;
-use bugaroo_device_handlers::{CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout, Model as DeviceModel};
+use bugaroo_device_handlers::{
+    CHUNK_BYTES, HandlerModel as DeviceModel, LAUNCH_VARIABLE, LaunchState, Layout,
+};
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_protocol as protocol;
-use bugaroo_protocol::{ForkServer, Message, Model, Orders, Placed, Site, SiteId, Space, Variation};
+use bugaroo_protocol::{DelayedSpace, ForkServer, Message, Model, Orders, Placed, Site, SiteId, Variation};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, Memory, MemoryModel, PctScheduler, Places, Program, RandomScheduler,
-    Scheduler,
+    SchedulerStrategy,
 };
 use regex::Regex;
 
 use crate::digest::Digest;
-use crate::error::{Outcome, Status};
-use crate::images::refusal::Refusal;
+use crate::error::{CallResult, Status};
+use crate::images::refusal::ImageRefusal;
 use crate::seeds::scheduler_seed;
 use crate::trial::delays::Delays;
 use crate::trial::logging::Logs;
-use crate::trial::logging::launched::Kit;
+use crate::trial::logging::launched::LoggingKit;
 use crate::trial::native::Native;
 use crate::trial::site_flags::{site_flags, write_flags};
 use crate::trial::{cache, report};
@@ -143,7 +145,7 @@ impl Injection {
     }
 
     /// The schedule of a launch. The baseline's is random.
-    pub fn schedule(&self, ordinal: u64) -> Box<dyn Scheduler> {
+    pub fn schedule(&self, ordinal: u64) -> Box<dyn SchedulerStrategy> {
         let seed = scheduler_seed(self.seed(), ordinal);
         match self.orders.as_ref().map(|orders| &orders.variation) {
             Some(Variation { scheduler: protocol::Scheduler::Pct, pct_depth, .. }) => {
@@ -222,9 +224,9 @@ impl Injection {
         source: &str,
         digest: Digest,
         (config, memory): (&DeviceConfig, u64),
-    ) -> Result<Prepared, Refusal> {
+    ) -> Result<Prepared, ImageRefusal> {
         if self.device_looks() {
-            let kit = Kit::of(self.race());
+            let kit = LoggingKit::of(self.race());
             return Ok(Prepared { instrumented: None, logs: Some(Logs::new(source, config, memory, kit)?) });
         }
         let wanted =
@@ -267,7 +269,7 @@ impl Injection {
     pub fn late_copies(&self, kernel: &str) -> bool {
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
         self.orders.as_ref().is_some_and(|orders| {
-            let delays = orders.variation.pw > 0.0 && orders.variation.space != Space::Global;
+            let delays = orders.variation.pw > 0.0 && orders.variation.space != DelayedSpace::Global;
             selected && delays && matches!(orders.model(), Some(Model::StoreBuffer | Model::Ptx))
         })
     }
@@ -284,7 +286,7 @@ impl Injection {
         (ctas, cta_threads): (u64, u64),
         ordinal: u64,
         memory: &mut Memory,
-    ) -> Outcome<Arms> {
+    ) -> CallResult<Arms> {
         let Some((orders, model)) = self.orders.as_ref().and_then(|orders| Some((orders, orders.model()?)))
         else {
             return Ok(Arms::default());
@@ -293,9 +295,9 @@ impl Injection {
         let variation = &orders.variation;
         let pw = if selected { variation.pw } else { 0.0 };
         let probabilities = match variation.space {
-            Space::Both => (pw, pw),
-            Space::Global => (pw, 0.0),
-            Space::Shared => (0.0, pw),
+            DelayedSpace::Both => (pw, pw),
+            DelayedSpace::Global => (pw, 0.0),
+            DelayedSpace::Shared => (0.0, pw),
         };
         let handlers = match &injected.form {
             Form::Handlers(handlers) => handlers,
@@ -334,7 +336,7 @@ impl Injection {
     }
 
     /// Buffers for a launch, zero where they have to be.
-    fn buffers_for(&mut self, layout: &Layout, budget: u64, memory: &mut Memory) -> Outcome<u64> {
+    fn buffers_for(&mut self, layout: &Layout, budget: u64, memory: &mut Memory) -> CallResult<u64> {
         let ample = Layout::ample(layout.threads, layout.capacity);
         if layout.pool_chunks < ample && !self.told_of_small_buffers {
             self.told_of_small_buffers = true;

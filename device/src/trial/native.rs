@@ -5,10 +5,10 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use bugaroo_injector::collect_sites::{Point, SiteTable};
-use bugaroo_protocol::{Model, Orders, Space};
-use bugaroo_simulator::model::ptx::{self, Ptx};
-use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_injector::collect_sites::{InjectionPoint, SiteTable};
+use bugaroo_protocol::{DelayedSpace, Model, Orders};
+use bugaroo_simulator::model::ptx::{self, PtxModel};
+use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
 use bugaroo_simulator::{MemoryModel, Program};
 
 use crate::trial::site_flags::site_flags;
@@ -87,7 +87,7 @@ impl Native {
     /// The site at an instruction of that program.
     pub fn site(&self, pc: u32) -> Option<u32> {
         let span = self.program().spans().nth(pc as usize)?;
-        let at = |point: &&Point| (point.span.start, point.span.end) == span && point.site.is_some();
+        let at = |point: &&InjectionPoint| (point.span.start, point.span.end) == span && point.site.is_some();
         self.table.points.iter().find(at)?.site
     }
 
@@ -109,18 +109,18 @@ impl Native {
         let model: Option<Box<dyn MemoryModel>> = if orders.model() == Some(Model::Ptx) {
             let pr = match (selected, orders.variation.space) {
                 (false, _) => [0.0, 0.0],
-                (true, Space::Both) => [orders.variation.pr, orders.variation.pr],
-                (true, Space::Global) => [orders.variation.pr, 0.0],
-                (true, Space::Shared) => [0.0, orders.variation.pr],
+                (true, DelayedSpace::Both) => [orders.variation.pr, orders.variation.pr],
+                (true, DelayedSpace::Global) => [orders.variation.pr, 0.0],
+                (true, DelayedSpace::Shared) => [0.0, orders.variation.pr],
             };
             // Without anything to draw, memory is sequentially consistent, whatever fences there are.
             (pw != [0.0; 2] || pr != [0.0; 2]).then(|| {
-                let settings = ptx::Settings { pw, pr, seed, memory: orders.variation.model_memory };
-                let model = Ptx::new(&settings, text.facts());
+                let settings = ptx::PtxSettings { pw, pr, seed, memory: orders.variation.model_memory };
+                let model = PtxModel::new(&settings, text.facts());
                 Box::new(if orders.variation.swarm { model.by_swarm() } else { model }) as _
             })
         } else {
-            let settings = Settings { pw, seed, capacity: orders.variation.buffer };
+            let settings = StoreBufferSettings { pw, seed, capacity: orders.variation.buffer };
             (pw != [0.0; 2]).then(|| {
                 let model = StoreBuffer::new(&settings, text.sites(&self.table));
                 Box::new(if orders.variation.swarm { model.by_swarm() } else { model }) as _

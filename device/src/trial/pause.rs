@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use bugaroo_semantics::event::{Access, Event};
 use bugaroo_semantics::{Observer, Wants};
-use bugaroo_simulator::{Candidate, Rng, Scheduler, Turn};
+use bugaroo_simulator::{Candidate, Rng, SchedulerStrategy, Turn};
 use rustc_hash::FxHashMap;
 
 use crate::trial::coverage::{kernel_hash, place_hash};
@@ -93,7 +93,7 @@ impl Observer for Looker {
 
 /// A schedule that passes over who is held back.
 pub struct Passing {
-    inner: Box<dyn Scheduler>,
+    inner: Box<dyn SchedulerStrategy>,
     held: Rc<RefCell<Held>>,
     /// The warp whose turn it is, and how much of it is left: turns are given one operation at a time.
     turn: Option<(u64, u32)>,
@@ -101,12 +101,12 @@ pub struct Passing {
 
 impl Passing {
     /// Over this schedule.
-    pub fn new(inner: Box<dyn Scheduler>, held: Rc<RefCell<Held>>) -> Passing {
+    pub fn new(inner: Box<dyn SchedulerStrategy>, held: Rc<RefCell<Held>>) -> Passing {
         Passing { inner, held, turn: None }
     }
 }
 
-impl Scheduler for Passing {
+impl SchedulerStrategy for Passing {
     fn begin(&mut self, warps: u64) {
         self.inner.begin(warps);
     }

@@ -28,7 +28,7 @@ pub struct Recorder {
 
 /// What is kept of a module to record its launches.
 #[derive(Debug)]
-pub struct Source {
+pub struct ModuleSource {
     pub(crate) digest: Digest,
     pub(crate) text: String,
     /// Variables in constant memory, and in global memory those that no kernel of the module writes.
@@ -71,9 +71,9 @@ impl Held {
     }
 }
 
-impl Source {
+impl ModuleSource {
     /// Of a module that was just loaded, so that its variables hold what their initialisers say.
-    pub fn new(text: &str, digest: Digest, ast: &Ast, program: &Program, memory: &Memory) -> Source {
+    pub fn new(text: &str, digest: Digest, ast: &Ast, program: &Program, memory: &Memory) -> ModuleSource {
         let writers = Writers::new(ast);
         let of = |fits: &dyn Fn(&Variable) -> bool| {
             let variables = ast.items.iter().filter_map(|item| match item {
@@ -85,7 +85,7 @@ impl Source {
                 .filter_map(|variable| Held::new(variable, program, memory))
                 .collect()
         };
-        Source {
+        ModuleSource {
             digest,
             text: text.to_owned(),
             constants: of(&|v| match v.space {

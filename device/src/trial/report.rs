@@ -17,7 +17,7 @@ use crate::trial::blocked::Blocked;
 
 /// The pipe, if there are orders.
 #[derive(Debug)]
-pub struct Report {
+pub struct ReportPipe {
     pipe: Option<Pipe>,
 }
 
@@ -52,10 +52,10 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 /// Sends a message on the pipe of the latest report.
 pub fn say(message: &Message) {
     let pipe = *LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    Report { pipe }.send(message);
+    ReportPipe { pipe }.send(message);
 }
 
-impl Report {
+impl ReportPipe {
     /// Reports to this descriptor. It is closed in programs that this one executes: they would keep
     /// the harness waiting for the pipe's end.
     pub fn new(descriptor: Option<RawFd>) -> Self {
@@ -72,7 +72,7 @@ impl Report {
                 unsafe { libc::fcntl(descriptor, libc::F_SETFD, flags | libc::FD_CLOEXEC) };
             }
         }
-        Report { pipe }
+        ReportPipe { pipe }
     }
 
     /// Whether anybody listens.

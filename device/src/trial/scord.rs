@@ -11,22 +11,22 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use bugaroo_detectors::scord::Choice;
-use bugaroo_detectors::scord::check::Condition;
-use bugaroo_detectors::scord::device::{self, Missed, Raced, Told, is_covered, layout};
+use bugaroo_detectors::scord::LayoutChoice;
+use bugaroo_detectors::scord::check::RaceCondition;
+use bugaroo_detectors::scord::device::{self, Missed, Raced, ScordTold, is_covered, layout};
 use bugaroo_detectors::scord::metadata::IS_ATOM;
 use bugaroo_detectors::watched::Watched;
 use bugaroo_device_handlers::scord::{
     SCORD_VARIABLE, ScordState, block, condition, control, field, page, place as stands, race, raced,
 };
-use bugaroo_injector::logging::{Place, Told as Stands};
+use bugaroo_injector::logging::{RecordPlace, Told as Stands};
 use bugaroo_injector::scord::{fences, locks};
 use bugaroo_semantics::Observer;
 use bugaroo_semantics::effect::Stated;
-use bugaroo_semantics::event::{Event, Shape, Site, WorkId};
+use bugaroo_semantics::event::{Event, Shape, SiteNumber, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
-use bugaroo_simulator::{GLOBAL_BASE, Memory, Program, Watch};
+use bugaroo_simulator::{GLOBAL_BASE, LaunchWatch, Memory, Program};
 
 use crate::trial::logging::broken::Broken;
 use crate::trial::looking::{Arrays, Sizes, entries, watched_table, words};
@@ -36,9 +36,9 @@ pub const MOST_BYTES: u64 = 4 << 30;
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct ScordLaunch {
     /// What the detector has to know.
-    pub device: device::Launch,
+    pub device: device::ScordLooked,
     /// Its size.
     shape: Shape,
     /// What is told at each place before its instruction, and the number of that in the program.
@@ -54,16 +54,16 @@ pub struct Launch {
     counted: Option<String>,
 }
 
-impl Launch {
+impl ScordLaunch {
     /// Of a program whose injector's places are these, with the number of each one's instruction in the program as it was written.
     /// `first_site`: what observers know its first instruction by.
     pub fn new(
         grid: WorkId,
         (shape, lockstep): (Shape, bool),
-        (original, first_site): (&Program, Site),
-        (places, sites): (&[Option<Place>], &[Site]),
-        (choice, watched): (Choice, Option<Watched>),
-    ) -> Launch {
+        (original, first_site): (&Program, SiteNumber),
+        (places, sites): (&[Option<RecordPlace>], &[SiteNumber]),
+        (choice, watched): (LayoutChoice, Option<Watched>),
+    ) -> ScordLaunch {
         let places: Vec<Option<(Stands, u32)>> = places
             .iter()
             .zip(sites)
@@ -77,18 +77,18 @@ impl Launch {
             Some((*number, stated.kind, Strength::of(stated.semantics), stated.parts().0))
         };
         let has = (any(fences), any(locks));
-        let device = device::Launch {
+        let device = device::ScordLooked {
             grid,
             layout: layout(choice, &shape, instructions, has.0, has.1),
             first_site,
             accesses: places.iter().flatten().filter_map(access).collect(),
         };
-        Launch { device, shape, places, roles: original.roles(), lockstep, has, watched, counted: None }
+        ScordLaunch { device, shape, places, roles: original.roles(), lockstep, has, watched, counted: None }
     }
 
     /// Of a kernel with this name that has barriers which need not wait for all threads of a block.
-    pub fn with_counted(self, counted: Option<String>) -> Launch {
-        Launch { counted, ..self }
+    pub fn with_counted(self, counted: Option<String>) -> ScordLaunch {
+        ScordLaunch { counted, ..self }
     }
 
     /// What the device is told of each place.
@@ -113,7 +113,7 @@ struct Allocated {
 }
 
 impl Allocated {
-    fn new(launch: &Launch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
+    fn new(launch: &ScordLaunch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
         let (shape, layout) = (launch.shape, &launch.device.layout);
         let fields = layout.fields();
         let of = |(shift, bits): (u32, u32)| field(shift, bits);
@@ -175,11 +175,11 @@ impl Allocated {
 
 /// A launch that device code looks at.
 pub struct Looking {
-    launch: Launch,
+    launch: ScordLaunch,
     allocated: Allocated,
     /// Address of the module's variable.
     variable: u64,
-    told: Rc<RefCell<Told>>,
+    told: Rc<RefCell<ScordTold>>,
     observer: Rc<RefCell<dyn Observer>>,
 }
 
@@ -195,16 +195,16 @@ impl Looking {
     /// # Errors
     /// [`Broken::NoMetadata`], [`Broken::NoScord`].
     pub fn new(
-        launch: Launch,
+        launch: ScordLaunch,
         sizes: Sizes,
         program: &Program,
-        told: Rc<RefCell<Told>>,
-        watch: Watch,
+        told: Rc<RefCell<ScordTold>>,
+        watch: LaunchWatch,
         memory: &mut Memory,
     ) -> Result<Looking, Broken> {
         let (variable, _) = program.variable(SCORD_VARIABLE).ok_or(Broken::NoScord)?;
         let allocated = Allocated::new(&launch, sizes, memory)?;
-        let Watch { observer, grid, first_site } = watch;
+        let LaunchWatch { observer, grid, first_site } = watch;
         let (shape, lockstep) = (launch.shape, launch.lockstep);
         observer.borrow_mut().event(&Event::GridBegin { grid, shape, lockstep, first_site });
         Ok(Looking { launch, allocated, variable, told, observer })
@@ -275,14 +275,14 @@ impl Looking {
 }
 
 /// A condition by the device's number.
-pub fn condition_of(number: u32) -> Option<Condition> {
+pub fn condition_of(number: u32) -> Option<RaceCondition> {
     Some(match number {
-        condition::BLOCK_FENCE => Condition::BlockFence,
-        condition::DEVICE_FENCE => Condition::DeviceFence,
-        condition::NOT_STRONG => Condition::NotStrong,
-        condition::ATOMIC_SCOPE => Condition::AtomicScope,
-        condition::LOCK_ON_LOAD => Condition::LockOnLoad,
-        condition::LOCK_ON_STORE => Condition::LockOnStore,
+        condition::BLOCK_FENCE => RaceCondition::BlockFence,
+        condition::DEVICE_FENCE => RaceCondition::DeviceFence,
+        condition::NOT_STRONG => RaceCondition::NotStrong,
+        condition::ATOMIC_SCOPE => RaceCondition::AtomicScope,
+        condition::LOCK_ON_LOAD => RaceCondition::LockOnLoad,
+        condition::LOCK_ON_STORE => RaceCondition::LockOnStore,
         _ => return None,
     })
 }

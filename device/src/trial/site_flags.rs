@@ -4,10 +4,10 @@ use bugaroo_device_handlers::{Layout, flags};
 use bugaroo_protocol::Orders;
 use bugaroo_simulator::{AllocationKind, Memory};
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 
 /// Writes the flags of a module's sites into device memory, if any is set.
-pub fn write_flags(table: &[u32], memory: &mut Memory) -> Outcome<Option<u64>> {
+pub fn write_flags(table: &[u32], memory: &mut Memory) -> CallResult<Option<u64>> {
     if table.iter().all(|word| *word == 0) {
         return Ok(None);
     }
@@ -31,7 +31,7 @@ pub fn site_flags(orders: &Orders, module: u32, sites: usize) -> Vec<u32> {
 }
 
 /// Puts bytes into fresh device memory.
-fn place(memory: &mut Memory, bytes: &[u8]) -> Outcome<u64> {
+fn place(memory: &mut Memory, bytes: &[u8]) -> CallResult<u64> {
     let allocated = memory.alloc(bytes.len() as u64, Layout::ALIGN, AllocationKind::Tool);
     let address = allocated.map_err(|_| Status::OutOfMemory)?;
     memory.write(address, bytes).map_err(|_| Status::Unknown)?;

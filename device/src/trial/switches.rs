@@ -26,7 +26,7 @@ use std::rc::Rc;
 
 use bugaroo_semantics::event::{Access, Event, Lanes};
 use bugaroo_semantics::{Observer, Wants};
-use bugaroo_simulator::{Candidate, Rng, Scheduler, Turn};
+use bugaroo_simulator::{Candidate, Rng, SchedulerStrategy, Turn};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use points::Points;
@@ -217,7 +217,7 @@ impl ByPriority {
     }
 }
 
-impl Scheduler for ByPriority {
+impl SchedulerStrategy for ByPriority {
     fn begin(&mut self, _warps: u64) {}
 
     fn next(&mut self, candidates: &[Candidate]) -> Turn {

@@ -9,13 +9,13 @@ use crate::api::entry::with_context;
 use crate::api::stream::with_stream;
 use crate::api::submit::twin;
 use bugaroo_device::advice::is_managed;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::advice::{Advice, Home, NOWHERE};
 use bugaroo_device::places::{not_null, write};
 use bugaroo_device::state::Gpu;
 
 /// Refuses a range that is not inside one managed allocation.
-fn check(gpu: &Gpu, address: CUdeviceptr, bytes: usize) -> Outcome {
+fn check(gpu: &Gpu, address: CUdeviceptr, bytes: usize) -> CallResult {
     if bytes == 0 {
         return Err(Status::InvalidValue);
     }
@@ -27,7 +27,7 @@ fn advise(
     name: &str,
     (address, bytes): (CUdeviceptr, usize),
     advice: c_uint,
-    home: impl FnOnce() -> Outcome<Home>,
+    home: impl FnOnce() -> CallResult<Home>,
 ) -> Status {
     with_context(name, |gpu, _| {
         check(gpu, address, bytes)?;
@@ -70,7 +70,7 @@ pub extern "C" fn cuMemAdvise_v2(
 
 fn prefetch(
     name: &str,
-    ranges: impl Iterator<Item = (CUdeviceptr, usize, Outcome<Home>)>,
+    ranges: impl Iterator<Item = (CUdeviceptr, usize, CallResult<Home>)>,
     stream: CUstream,
 ) -> Status {
     with_stream(name, stream, |gpu, _| {
@@ -200,7 +200,7 @@ twin! { cuMemDiscardAndPrefetchBatchAsync_ptsz =
 ///
 /// # Safety
 /// `place` is null or points to `bytes` bytes.
-unsafe fn tell(parts: &[Advice], place: *mut c_void, bytes: usize, attribute: c_uint) -> Outcome {
+unsafe fn tell(parts: &[Advice], place: *mut c_void, bytes: usize, attribute: c_uint) -> CallResult {
     not_null(place)?;
     fn same<T: PartialEq>(parts: &[Advice], of: impl Fn(&Advice) -> Option<T>) -> Option<T> {
         let first = of(parts.first()?)?;

@@ -14,9 +14,9 @@ use bugaroo_cuda_abi::{CUgraph, CUgraphNode, CUstream};
 use crate::api::entry::anytime;
 use crate::api::graph::edit::nodes;
 use crate::api::submit::{on_stream, twin};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::lane::Lane;
-use bugaroo_device::objects::capture::Capture;
+use bugaroo_device::objects::capture::StreamCapture;
 use bugaroo_device::objects::graph::user_object::Dying;
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::places::{not_null, write, write_if_wanted};
@@ -35,7 +35,7 @@ fn begin(
     name: &str,
     stream: CUstream,
     mode: c_uint,
-    into: impl FnOnce(&mut Gpu) -> Outcome<(Option<CUgraph>, Vec<CUgraphNode>)>,
+    into: impl FnOnce(&mut Gpu) -> CallResult<(Option<CUgraph>, Vec<CUgraphNode>)>,
 ) -> Status {
     on_stream(name, stream, |gpu, stream| {
         if mode > RELAXED {
@@ -49,7 +49,7 @@ fn begin(
         }
         let (given, after) = into(gpu)?;
         let graph = given.unwrap_or_else(|| gpu.ordered.graphs.create());
-        let capture = Capture {
+        let capture = StreamCapture {
             graph,
             given: given.is_some(),
             mode,
@@ -103,7 +103,7 @@ twin! { cuStreamBeginCaptureToGraph_ptsz =
     }
 }
 
-fn check_nodes(gpu: &Gpu, graph: CUgraph, nodes: &[CUgraphNode]) -> Outcome {
+fn check_nodes(gpu: &Gpu, graph: CUgraph, nodes: &[CUgraphNode]) -> CallResult {
     let inside =
         |node: &CUgraphNode| gpu.ordered.graphs.nodes.get(*node).is_ok_and(|node| node.graph == graph);
     if nodes.iter().all(inside) { Ok(()) } else { Err(Status::InvalidValue) }

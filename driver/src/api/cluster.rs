@@ -10,9 +10,9 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUlaunchConfig};
 
 use crate::api::entry::with_context;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::occupancy::Limits;
-use bugaroo_device::objects::work::Together;
+use bugaroo_device::objects::work::BlocksTogether;
 use bugaroo_device::places::{not_null, write};
 
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`
@@ -22,11 +22,11 @@ const DIMENSION: c_uint = 4;
 ///
 /// # Safety
 /// `config` is null or points to a configuration whose attributes are there.
-unsafe fn read(config: *const CUlaunchConfig) -> Outcome<(CUlaunchConfig, Together)> {
+unsafe fn read(config: *const CUlaunchConfig) -> CallResult<(CUlaunchConfig, BlocksTogether)> {
     not_null(config)?;
     // SAFETY: not null, and the caller vouches for the rest.
     let config = unsafe { config.read_unaligned() };
-    let mut together = Together::default();
+    let mut together = BlocksTogether::default();
     if config.attribute_count > 0 {
         not_null(config.attributes)?;
     }
@@ -42,7 +42,7 @@ unsafe fn read(config: *const CUlaunchConfig) -> Outcome<(CUlaunchConfig, Togeth
     Ok((config, together))
 }
 
-fn threads(config: &CUlaunchConfig) -> Outcome<u32> {
+fn threads(config: &CUlaunchConfig) -> CallResult<u32> {
     let threads = config.block.iter().fold(1, |threads: u32, extent| threads.saturating_mul(*extent));
     if threads == 0 { Err(Status::InvalidValue) } else { Ok(threads) }
 }

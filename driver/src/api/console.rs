@@ -5,7 +5,7 @@
 //! It goes through C's own `stdout`, so that it stands in the right place among what a C or C++ program prints
 //! there; and is flushed, so that it does so for programs that write to the descriptor by other means.
 
-use bugaroo_simulator::{Console, Stream};
+use bugaroo_simulator::{Console, ConsoleStream};
 
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
@@ -19,8 +19,8 @@ pub fn show(console: &mut Console) {
         // bytes as the text has. A stream that the program closed is an error that nobody can be told of.
         unsafe {
             let file = match stream {
-                Stream::Out => stdout,
-                Stream::Error => stderr,
+                ConsoleStream::Out => stdout,
+                ConsoleStream::Error => stderr,
             };
             libc::fwrite(text.as_ptr().cast(), 1, text.len(), file);
             libc::fflush(file);

@@ -11,7 +11,7 @@ use bugaroo_cuda_abi::{CUcontext, CUctxCreateParams, CUdevice, CUevent};
 use crate::api::entry::{current_context, with_context, with_gpu};
 use crate::api::synchronising::synchronising;
 use crate::api::{current, kept, wait};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::context::{Context, check_cache_config, check_flags};
 use bugaroo_device::objects::primary;
 use bugaroo_device::places::{write, write_if_wanted};
@@ -21,7 +21,7 @@ use bugaroo_device::state::Gpu;
 const API_VERSION: c_uint = 3020;
 
 /// Makes a context and puts it on top of the calling thread's stack.
-fn create(gpu: &mut Gpu, place: *mut CUcontext, flags: c_uint, device: CUdevice) -> Outcome {
+fn create(gpu: &mut Gpu, place: *mut CUcontext, flags: c_uint, device: CUdevice) -> CallResult {
     check_flags(flags)?;
     primary::check_device(device)?;
     // SAFETY: the program passes a place for a handle, or null, which is refused.
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn cuCtxGetDevice_v2(place: *mut CUdevice, context: CUcont
 }
 
 /// `context` if it is one, the current one for null.
-pub(crate) fn given_or_current(gpu: &Gpu, context: CUcontext) -> Outcome<CUcontext> {
+pub(crate) fn given_or_current(gpu: &Gpu, context: CUcontext) -> CallResult<CUcontext> {
     if context.is_null() { current_context(gpu) } else { gpu.context(context).map(|_| context) }
 }
 

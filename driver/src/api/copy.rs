@@ -8,7 +8,7 @@ use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUstream};
 use crate::api::submit::twin;
 use crate::api::transfer::{submit, submit_one};
 use bugaroo_device::error::Status;
-use bugaroo_device::objects::transfer::{Place, Transfer};
+use bugaroo_device::objects::transfer::{CopyPlace, Transfer};
 use bugaroo_device::state::Gpu;
 
 /// The default stream.
@@ -18,7 +18,7 @@ const DEFAULT: CUstream = std::ptr::null_mut();
 ///
 /// # Safety
 /// Host places point to `bytes` bytes.
-unsafe fn copy(name: &str, to: Place, from: Place, bytes: usize, stream: CUstream) -> Status {
+unsafe fn copy(name: &str, to: CopyPlace, from: CopyPlace, bytes: usize, stream: CUstream) -> Status {
     // SAFETY: the caller's promise.
     unsafe { submit_one(name, stream, Transfer::line(to, from, bytes)) }
 }
@@ -36,7 +36,7 @@ unsafe fn copy_unified(name: &str, to: u64, from: u64, bytes: usize, stream: CUs
 /// [`copy`] with both places on the device.
 fn copy_on_device(name: &str, to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream) -> Status {
     // SAFETY: no host places.
-    unsafe { copy(name, Place::Device(to), Place::Device(from), bytes, stream) }
+    unsafe { copy(name, CopyPlace::Device(to), CopyPlace::Device(from), bytes, stream) }
 }
 
 twin! { cuMemcpyHtoD_v2_ptds =
@@ -46,7 +46,7 @@ twin! { cuMemcpyHtoD_v2_ptds =
     /// `from` points to `bytes` bytes.
     pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, bytes: usize) -> Status {
         // SAFETY: the caller's promise.
-        unsafe { copy("cuMemcpyHtoD_v2", Place::Device(to), Place::Host(from.cast_mut()), bytes, DEFAULT) }
+        unsafe { copy("cuMemcpyHtoD_v2", CopyPlace::Device(to), CopyPlace::Host(from.cast_mut()), bytes, DEFAULT) }
     }
 }
 
@@ -62,7 +62,7 @@ twin! { cuMemcpyHtoDAsync_v2_ptsz =
         stream: CUstream,
     ) -> Status {
         // SAFETY: the caller's promise.
-        unsafe { copy("cuMemcpyHtoDAsync_v2", Place::Device(to), Place::Host(from.cast_mut()), bytes, stream) }
+        unsafe { copy("cuMemcpyHtoDAsync_v2", CopyPlace::Device(to), CopyPlace::Host(from.cast_mut()), bytes, stream) }
     }
 }
 
@@ -73,7 +73,7 @@ twin! { cuMemcpyDtoH_v2_ptds =
     /// `to` points to `bytes` bytes.
     pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize) -> Status {
         // SAFETY: the caller's promise.
-        unsafe { copy("cuMemcpyDtoH_v2", Place::Host(to), Place::Device(from), bytes, DEFAULT) }
+        unsafe { copy("cuMemcpyDtoH_v2", CopyPlace::Host(to), CopyPlace::Device(from), bytes, DEFAULT) }
     }
 }
 
@@ -89,7 +89,7 @@ twin! { cuMemcpyDtoHAsync_v2_ptsz =
         stream: CUstream,
     ) -> Status {
         // SAFETY: the caller's promise.
-        unsafe { copy("cuMemcpyDtoHAsync_v2", Place::Host(to), Place::Device(from), bytes, stream) }
+        unsafe { copy("cuMemcpyDtoHAsync_v2", CopyPlace::Host(to), CopyPlace::Device(from), bytes, stream) }
     }
 }
 
@@ -168,7 +168,7 @@ twin! { cuMemcpyPeerAsync_ptsz =
             submit("cuMemcpyPeerAsync", stream, |gpu| {
                 gpu.context(to_context)?;
                 gpu.context(from_context)?;
-                Ok(vec![Transfer::line(Place::Device(to), Place::Device(from), bytes)])
+                Ok(vec![Transfer::line(CopyPlace::Device(to), CopyPlace::Device(from), bytes)])
             })
         }
     }

@@ -7,31 +7,31 @@ use bugaroo_cuda_abi::{
 
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::objects::array::Part;
-use bugaroo_device::objects::transfer::{Place, Side, Transfer};
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::objects::array::BoxPart;
+use bugaroo_device::objects::transfer::{CopyPlace, CopySide, Transfer};
 use bugaroo_device::places::not_null;
 use bugaroo_device::state::Gpu;
 
 /// Puts one side of a copy of such an extent together.
-fn side(gpu: &Gpu, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {
+fn side(gpu: &Gpu, operand: &Operand3D, extent: [usize; 3]) -> CallResult<CopySide> {
     let &Operand3D { x_in_bytes, y, z, pitch, .. } = operand;
     if operand.lod != 0 {
         return Err(Status::InvalidValue);
     }
     let base = match operand.memory_type {
-        CU_MEMORYTYPE_HOST => Place::Host(operand.host),
-        CU_MEMORYTYPE_DEVICE => Place::Device(operand.device),
+        CU_MEMORYTYPE_HOST => CopyPlace::Host(operand.host),
+        CU_MEMORYTYPE_DEVICE => CopyPlace::Device(operand.device),
         CU_MEMORYTYPE_UNIFIED => gpu.place(operand.device),
         CU_MEMORYTYPE_ARRAY => {
             let array = gpu.held.arrays.get(operand.array)?;
-            return array.side(&Part { start: [x_in_bytes, y, z], extent });
+            return array.side(&BoxPart { start: [x_in_bytes, y, z], extent });
         }
         _ => return Err(Status::InvalidValue),
     };
     // Behind an offset null is not null any more.
     let empty = extent.contains(&0);
-    if let Place::Host(host) = base
+    if let CopyPlace::Host(host) = base
         && !empty
     {
         not_null(host)?;
@@ -48,14 +48,14 @@ fn side(gpu: &Gpu, operand: &Operand3D, extent: [usize; 3]) -> Outcome<Side> {
     let slice = if apart { pitch.checked_mul(operand.height).ok_or(Status::InvalidValue)? } else { 0 };
     let skipped = z.checked_mul(slice).zip(y.checked_mul(pitch));
     let skipped = skipped.and_then(|(slices, rows)| slices.checked_add(rows)?.checked_add(x_in_bytes));
-    Ok(Side { start: base.offset(skipped.ok_or(Status::InvalidValue)?), pitch, slice })
+    Ok(CopySide { start: base.offset(skipped.ok_or(Status::InvalidValue)?), pitch, slice })
 }
 
 /// What a description asks for.
 ///
 /// # Errors
 /// `InvalidValue` for what is no description or does not fit an array; `InvalidHandle` for no array.
-pub fn describe(gpu: &Gpu, copy: &CUDA_MEMCPY3D) -> Outcome<Transfer> {
+pub fn describe(gpu: &Gpu, copy: &CUDA_MEMCPY3D) -> CallResult<Transfer> {
     let CUDA_MEMCPY3D { width_in_bytes: width, height, depth, .. } = *copy;
     let extent = [width, height, depth];
     let (to, from) = (side(gpu, &copy.dst, extent)?, side(gpu, &copy.src, extent)?);

@@ -8,7 +8,7 @@ use bugaroo_cuda_abi::{CUarray, CUdeviceptr, CUstream};
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
 use bugaroo_device::error::Status;
-use bugaroo_device::objects::transfer::{Place, Transfer};
+use bugaroo_device::objects::transfer::{CopyPlace, Transfer};
 use bugaroo_device::state::Gpu;
 
 /// The default stream.
@@ -17,7 +17,7 @@ const DEFAULT: CUstream = std::ptr::null_mut();
 /// Bytes of an array from an offset on, or a place.
 enum Line {
     Array(CUarray, usize),
-    Place(Place),
+    Place(CopyPlace),
 }
 
 /// # Safety
@@ -45,7 +45,7 @@ twin! { cuMemcpyHtoA_v2_ptds =
         from: *const c_void,
         bytes: usize,
     ) -> Status {
-        let from = Line::Place(Place::Host(from.cast_mut()));
+        let from = Line::Place(CopyPlace::Host(from.cast_mut()));
         // SAFETY: the caller's promise.
         unsafe { copy("cuMemcpyHtoA_v2", Line::Array(to, offset), from, bytes, DEFAULT) }
     }
@@ -63,7 +63,7 @@ twin! { cuMemcpyHtoAAsync_v2_ptsz =
         bytes: usize,
         stream: CUstream,
     ) -> Status {
-        let from = Line::Place(Place::Host(from.cast_mut()));
+        let from = Line::Place(CopyPlace::Host(from.cast_mut()));
         // SAFETY: the caller's promise.
         unsafe { copy("cuMemcpyHtoAAsync_v2", Line::Array(to, offset), from, bytes, stream) }
     }
@@ -80,7 +80,7 @@ twin! { cuMemcpyAtoH_v2_ptds =
         offset: usize,
         bytes: usize,
     ) -> Status {
-        let to = Line::Place(Place::Host(to));
+        let to = Line::Place(CopyPlace::Host(to));
         // SAFETY: the caller's promise.
         unsafe { copy("cuMemcpyAtoH_v2", to, Line::Array(from, offset), bytes, DEFAULT) }
     }
@@ -98,7 +98,7 @@ twin! { cuMemcpyAtoHAsync_v2_ptsz =
         bytes: usize,
         stream: CUstream,
     ) -> Status {
-        let to = Line::Place(Place::Host(to));
+        let to = Line::Place(CopyPlace::Host(to));
         // SAFETY: the caller's promise.
         unsafe { copy("cuMemcpyAtoHAsync_v2", to, Line::Array(from, offset), bytes, stream) }
     }
@@ -107,7 +107,7 @@ twin! { cuMemcpyAtoHAsync_v2_ptsz =
 twin! { cuMemcpyDtoA_v2_ptds =
     /// Copies from device memory to an array.
     pub extern "C" fn cuMemcpyDtoA_v2(to: CUarray, offset: usize, from: CUdeviceptr, bytes: usize) -> Status {
-        let from = Line::Place(Place::Device(from));
+        let from = Line::Place(CopyPlace::Device(from));
         // SAFETY: no host places.
         unsafe { copy("cuMemcpyDtoA_v2", Line::Array(to, offset), from, bytes, DEFAULT) }
     }
@@ -116,7 +116,7 @@ twin! { cuMemcpyDtoA_v2_ptds =
 twin! { cuMemcpyAtoD_v2_ptds =
     /// Copies from an array to device memory.
     pub extern "C" fn cuMemcpyAtoD_v2(to: CUdeviceptr, from: CUarray, offset: usize, bytes: usize) -> Status {
-        let to = Line::Place(Place::Device(to));
+        let to = Line::Place(CopyPlace::Device(to));
         // SAFETY: no host places.
         unsafe { copy("cuMemcpyAtoD_v2", to, Line::Array(from, offset), bytes, DEFAULT) }
     }

@@ -9,9 +9,9 @@ use bugaroo_cuda_abi::{
 
 use crate::api::submit::twin;
 use crate::api::transfer::submit;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::objects::array::Part;
-use bugaroo_device::objects::transfer::{Side, Transfer};
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::objects::array::BoxPart;
+use bugaroo_device::objects::transfer::{CopySide, Transfer};
 use bugaroo_device::places::{not_null, write_if_wanted};
 use bugaroo_device::state::Gpu;
 
@@ -30,7 +30,7 @@ unsafe fn check_attributes(
     starts: *const usize,
     attributes_count: usize,
     count: usize,
-) -> Outcome {
+) -> CallResult {
     if attributes_count == 0 || attributes_count > count {
         return Err(Status::InvalidValue);
     }
@@ -119,7 +119,7 @@ twin! { cuMemcpyBatchAsync_ptsz =
 }
 
 /// Bytes of an element of an array; 1 for a pointer.
-fn element(gpu: &Gpu, operand: &CUmemcpy3DOperand) -> Outcome<Option<usize>> {
+fn element(gpu: &Gpu, operand: &CUmemcpy3DOperand) -> CallResult<Option<usize>> {
     if operand.kind != ARRAY {
         return Ok(None);
     }
@@ -128,7 +128,7 @@ fn element(gpu: &Gpu, operand: &CUmemcpy3DOperand) -> Outcome<Option<usize>> {
     gpu.held.arrays.get(array).map(|array| Some(array.element))
 }
 
-fn side(gpu: &Gpu, operand: &CUmemcpy3DOperand, extent: [usize; 3], element: usize) -> Outcome<Side> {
+fn side(gpu: &Gpu, operand: &CUmemcpy3DOperand, extent: [usize; 3], element: usize) -> CallResult<CopySide> {
     let bytes = |items: usize| items.checked_mul(element).ok_or(Status::InvalidValue);
     match operand.kind {
         1 => {
@@ -142,20 +142,21 @@ fn side(gpu: &Gpu, operand: &CUmemcpy3DOperand, extent: [usize; 3], element: usi
             let pitch = bytes(or(pointer.row_length, extent[0])?)?;
             let rows = or(pointer.layer_height, extent[1])?;
             let slice = pitch.checked_mul(rows).ok_or(Status::InvalidValue)?;
-            Ok(Side { start: gpu.place(pointer.address), pitch, slice })
+            Ok(CopySide { start: gpu.place(pointer.address), pitch, slice })
         }
         ARRAY => {
             // SAFETY: as above.
             let array = unsafe { operand.place.array };
             let [x, y, z] = array.offset;
-            let part = Part { start: [bytes(x)?, y, z], extent: [bytes(extent[0])?, extent[1], extent[2]] };
+            let part =
+                BoxPart { start: [bytes(x)?, y, z], extent: [bytes(extent[0])?, extent[1], extent[2]] };
             gpu.held.arrays.get(array.array)?.side(&part)
         }
         _ => Err(Status::InvalidValue),
     }
 }
 
-fn describe(gpu: &Gpu, operation: &CUDA_MEMCPY3D_BATCH_OP) -> Outcome<Transfer> {
+fn describe(gpu: &Gpu, operation: &CUDA_MEMCPY3D_BATCH_OP) -> CallResult<Transfer> {
     let elements = (element(gpu, &operation.src)?, element(gpu, &operation.dst)?);
     let element = match elements {
         (Some(one), Some(other)) if one != other => return Err(Status::InvalidValue),

@@ -7,7 +7,7 @@ use bugaroo_cuda_abi::{CUdevice, CUdevprop, CUuuid};
 use crate::api::entry::with_gpu;
 use bugaroo_device::attributes::{MAX_PITCH, NAME, attribute};
 use bugaroo_device::devices;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, text, write};
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn cuDeviceGetCount(place: *mut c_int) -> Status {
 ///
 /// # Safety
 /// `place` is null or points to `length` bytes.
-unsafe fn write_text(place: *mut c_char, length: c_int, text: &str) -> Outcome {
+unsafe fn write_text(place: *mut c_char, length: c_int, text: &str) -> CallResult {
     not_null(place)?;
     let length = usize::try_from(length).map_err(|_| Status::InvalidValue)?;
     let taken = text.len().min(length.checked_sub(1).ok_or(Status::InvalidValue)?);

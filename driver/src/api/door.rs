@@ -6,11 +6,11 @@ use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::rc::Rc;
 
 use bugaroo_cuda_abi::CUstream;
-use bugaroo_cuda_abi::door::{Door, Release, Run, VERSION};
+use bugaroo_cuda_abi::door::{Door, ReleaseFn, Run, VERSION};
 
 use crate::api::entry::anytime;
 use crate::api::submit::submit;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::images::wanted;
 use bugaroo_device::objects::library_work::LibraryWork;
 use bugaroo_device::objects::work::Work;
@@ -27,7 +27,7 @@ unsafe extern "C" fn enqueue(
     stream: CUstream,
     run: Run,
     data: *mut c_void,
-    release: Release,
+    release: ReleaseFn,
 ) -> c_uint {
     // SAFETY: the caller's promise.
     let name = unsafe { CStr::from_ptr(name) }.to_owned();
@@ -55,7 +55,7 @@ unsafe extern "C" fn wanted_kernel(name: *const c_char) -> c_uint {
 ///
 /// # Errors
 /// `NotSupported` for another version.
-fn open(version: c_uint, place: *mut *const Door) -> Outcome {
+fn open(version: c_uint, place: *mut *const Door) -> CallResult {
     not_null(place)?;
     if version != VERSION {
         return Err(Status::NotSupported);

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 use bugaroo_cuda_abi::CUcontext;
 
 use crate::api::current;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::own_process::{self, Whose, whose};
 use bugaroo_device::pump;
 use bugaroo_device::state::Gpu;
@@ -28,7 +28,7 @@ use bugaroo_device::trial::{own_thread, panics};
 static GPU: Mutex<Option<Box<Gpu>>> = Mutex::new(None);
 
 /// Runs `make` and keeps the driver that it gives, unless one is there; `at_exit` is called when the program ends then.
-pub fn initialise(make: impl FnOnce() -> Outcome<Box<Gpu>>, at_exit: extern "C" fn()) -> Outcome {
+pub fn initialise(make: impl FnOnce() -> CallResult<Box<Gpu>>, at_exit: extern "C" fn()) -> CallResult {
     // A child's copy of its parent's lock may be held for ever; but see [`own_process::take`].
     if whose() == Whose::Parents {
         return Err(Status::NotInitialized);
@@ -44,12 +44,12 @@ pub fn initialise(make: impl FnOnce() -> Outcome<Box<Gpu>>, at_exit: extern "C" 
 }
 
 /// Runs a function's body; a panic in it becomes `CUDA_ERROR_UNKNOWN`, and is told ([`bugaroo_device::trial::panics`]).
-pub fn anytime(name: &str, body: impl FnOnce() -> Outcome) -> Status {
+pub fn anytime(name: &str, body: impl FnOnce() -> CallResult) -> Status {
     panics::caught(name, body).map_or(Status::Unknown, Status::from)
 }
 
 /// Runs a body that needs an initialised driver, under the lock.
-pub fn with_gpu(name: &str, body: impl FnOnce(&mut Gpu) -> Outcome) -> Status {
+pub fn with_gpu(name: &str, body: impl FnOnce(&mut Gpu) -> CallResult) -> Status {
     anytime(name, || {
         if whose() != Whose::Ours {
             return Err(Status::NotInitialized);
@@ -72,7 +72,7 @@ pub fn with_gpu(name: &str, body: impl FnOnce(&mut Gpu) -> Outcome) -> Status {
 }
 
 /// Runs a body that needs an initialised driver, unless somebody else is using it.
-pub fn if_free(body: impl FnOnce(&mut Gpu) -> Outcome) -> Outcome {
+pub fn if_free(body: impl FnOnce(&mut Gpu) -> CallResult) -> CallResult {
     if whose() != Whose::Ours {
         return Err(Status::NotInitialized);
     }
@@ -92,7 +92,7 @@ pub fn if_free(body: impl FnOnce(&mut Gpu) -> Outcome) -> Outcome {
 }
 
 /// Runs a body that needs a current context, not broken by a fault that was already reported.
-pub fn with_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcome) -> Status {
+pub fn with_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> CallResult) -> Status {
     with_gpu(name, |gpu| {
         let context = current_context(gpu)?;
         match gpu.context(context)?.fault {
@@ -106,7 +106,7 @@ pub fn with_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcom
 ///
 /// # Errors
 /// `InvalidContext` without one, `ContextIsDestroyed` when it was destroyed by another thread.
-pub fn current_context(gpu: &Gpu) -> Outcome<CUcontext> {
+pub fn current_context(gpu: &Gpu) -> CallResult<CUcontext> {
     let context = current::top().ok_or(Status::InvalidContext)?;
     gpu.context(context).map(|_| context).map_err(|_| Status::ContextIsDestroyed)
 }

@@ -3,11 +3,11 @@
 use std::ffi::{CStr, c_char, c_uint};
 
 use crate::api::entry::anytime;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::places::write;
 
 /// Stores a code's text where `text` points, or null for a code that there is none of.
-fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Outcome {
+fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> CallResult {
     // SAFETY: the program passes a place for a pointer, or null, which `write` refuses.
     unsafe { write(text, found.map_or(std::ptr::null(), CStr::as_ptr)) }?;
     found.map(|_| ()).ok_or(Status::InvalidValue)

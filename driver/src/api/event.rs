@@ -12,7 +12,7 @@ use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
-use bugaroo_device::objects::event::Event;
+use bugaroo_device::objects::event::EventObject;
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::places::{not_null, write};
@@ -38,8 +38,13 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
         if flags & !FLAGS_MASK != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
             return Err(Status::InvalidValue);
         }
-        let event =
-            gpu.ordered.events.insert(Event { context, flags, ticket: None, reached: None, captured: None });
+        let event = gpu.ordered.events.insert(EventObject {
+            context,
+            flags,
+            ticket: None,
+            reached: None,
+            captured: None,
+        });
         // SAFETY: the caller's promise.
         unsafe { write(place, event) }
     })

@@ -11,7 +11,7 @@ use crate::api::context::{cuCtxRecordEvent, cuCtxWaitEvent};
 use crate::api::current;
 use crate::api::entry::with_gpu;
 use crate::api::primary::{cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
 use bugaroo_device::state::Gpu;
@@ -38,7 +38,7 @@ fn tell(
     name: &str,
     place: *mut CUdevResource,
     kind: c_uint,
-    sms: impl FnOnce(&mut Gpu) -> Outcome<u32>,
+    sms: impl FnOnce(&mut Gpu) -> CallResult<u32>,
 ) -> Status {
     with_gpu(name, |gpu| {
         not_null(place)?;

@@ -11,7 +11,7 @@ use bugaroo_simulator::AllocationKind;
 
 use crate::api::entry::{with_context, with_gpu};
 use crate::api::synchronising::taking_away;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::host::release;
 use bugaroo_device::objects::memory::HostBlock;
 use bugaroo_device::places::{not_null, write};
@@ -31,7 +31,7 @@ const READ_ONLY: c_uint = 8;
 /// What memory that needs no flags is told to have: it is mapped in any case.
 const DEVICE_MAP: c_uint = 2;
 
-fn allocate(gpu: &mut Gpu, context: CUcontext, bytes: usize, flags: c_uint) -> Outcome<*mut c_void> {
+fn allocate(gpu: &mut Gpu, context: CUcontext, bytes: usize, flags: c_uint) -> CallResult<*mut c_void> {
     if bytes == 0 || flags & !FLAGS_MASK != 0 {
         return Err(Status::InvalidValue);
     }

@@ -11,13 +11,13 @@ use bugaroo_protocol::{Backend, Message, ORDERS_VARIABLE, Orders, OrdersError, V
 
 use crate::api::entry::{anytime, initialise};
 use crate::api::wait::at_exit;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::own_process::{self, end_with_parent};
 use bugaroo_device::places::write;
 use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::fork_server::keep_to_ourselves;
 use bugaroo_device::trial::injection::Injection;
-use bugaroo_device::trial::report::Report;
+use bugaroo_device::trial::report::ReportPipe;
 
 /// CUDA 13.0.
 pub const DRIVER_VERSION: c_int = 13000;
@@ -35,7 +35,7 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
         }
         let make = || {
             let orders = read_orders()?;
-            let report = Report::new(orders.as_ref().map(|orders| orders.report_fd));
+            let report = ReportPipe::new(orders.as_ref().map(|orders| orders.report_fd));
             if report.wanted() {
                 end_with_parent();
             }
@@ -57,7 +57,7 @@ pub extern "C" fn cuInit(flags: c_uint) -> Status {
 }
 
 /// The orders in the environment, if there are any.
-fn read_orders() -> Outcome<Option<Orders>> {
+fn read_orders() -> CallResult<Option<Orders>> {
     let Some(text) = env::var_os(ORDERS_VARIABLE).filter(|_| !own_process::is_plain()) else {
         return Ok(None);
     };

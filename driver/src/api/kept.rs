@@ -1,4 +1,4 @@
-//! Tells of a context that ends those who keep something with it ([`bugaroo_device::objects::context::Kept`]).
+//! Tells of a context that ends those who keep something with it ([`bugaroo_device::objects::context::ContextKept`]).
 
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut;

@@ -11,16 +11,16 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUevent, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
 
 use crate::api::submit::{on_stream, submit, twin};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::launch::Parameters;
-use bugaroo_device::objects::work::{Together, Work};
+use bugaroo_device::objects::work::{BlocksTogether, Work};
 use bugaroo_device::places::not_null;
 use bugaroo_device::state::Gpu;
 
 /// What else a launch is told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Attributes {
-    together: Together,
+    together: BlocksTogether,
     /// Events to be recorded when it has got so far as to say so; here, when it has ended.
     events: [Option<CUevent>; 2],
     /// It may begin before what comes before it is done.
@@ -83,7 +83,7 @@ twin! { cuLaunchKernel_ptsz =
 }
 
 /// Takes a launch attribute in; refuses those that would change what a launch means here.
-fn take_attribute(gpu: &Gpu, attribute: &CUlaunchAttribute, taken: &mut Attributes) -> Outcome {
+fn take_attribute(gpu: &Gpu, attribute: &CUlaunchAttribute, taken: &mut Attributes) -> CallResult {
     // SAFETY: the forms read are those that `cuda.h` states for these attributes; any bits are
     // numbers.
     let (cooperative, cluster, event) =
@@ -174,7 +174,7 @@ twin! { cuLaunchCooperativeKernel_ptsz =
     ) -> Status {
         let shape = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared);
         let attributes =
-            Attributes { together: Together { cooperative: true, cluster: None }, ..Attributes::default() };
+            Attributes { together: BlocksTogether { cooperative: true, cluster: None }, ..Attributes::default() };
         let parameters = Parameters { each, extra: std::ptr::null() };
         // SAFETY: the caller's promise.
         unsafe { start("cuLaunchCooperativeKernel", function, shape, stream, attributes, parameters) }

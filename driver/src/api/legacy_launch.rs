@@ -8,17 +8,17 @@ use bugaroo_cuda_abi::{CUfunction, CUstream};
 
 use crate::api::entry::with_context;
 use crate::api::submit::submit;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::launch::Parameters;
-use bugaroo_device::objects::legacy_launch::Settings;
-use bugaroo_device::objects::work::{Together, Work};
+use bugaroo_device::objects::legacy_launch::LegacyLaunch;
+use bugaroo_device::objects::work::{BlocksTogether, Work};
 use bugaroo_device::places::not_null;
 use bugaroo_device::state::Gpu;
 
 /// Parameters of a kernel take this many bytes at most.
 const MOST: usize = 32764;
 
-fn set(name: &str, function: CUfunction, change: impl FnOnce(&mut Settings) -> Outcome) -> Status {
+fn set(name: &str, function: CUfunction, change: impl FnOnce(&mut LegacyLaunch) -> CallResult) -> Status {
     with_context(name, |gpu, _| {
         gpu.code.functions.get(function)?;
         change(gpu.code.legacy_launches.entry(function as usize).or_default())
@@ -53,7 +53,7 @@ pub extern "C" fn cuParamSetSize(function: CUfunction, bytes: c_uint) -> Status 
     })
 }
 
-fn put(settings: &mut Settings, offset: c_int, value: &[u8]) -> Outcome {
+fn put(settings: &mut LegacyLaunch, offset: c_int, value: &[u8]) -> CallResult {
     let start = usize::try_from(offset).map_err(|_| Status::InvalidValue)?;
     let end = start.checked_add(value.len()).filter(|end| *end <= MOST).ok_or(Status::InvalidValue)?;
     if settings.parameters.len() < end {
@@ -114,7 +114,12 @@ fn start(name: &str, function: CUfunction, (width, height): (c_int, c_int), stre
         let given = Parameters { each: std::ptr::null(), extra: given };
         // SAFETY: the list names a buffer of as many bytes as it says, which is there.
         let request = unsafe {
-            gpu.request(function, (grid, settings.block, settings.dynamic_shared), Together::default(), given)
+            gpu.request(
+                function,
+                (grid, settings.block, settings.dynamic_shared),
+                BlocksTogether::default(),
+                given,
+            )
         }?;
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
     })

@@ -8,10 +8,10 @@ use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, C
 
 use crate::api::current;
 use crate::api::entry::with_gpu;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::function::{attribute, parameter, set_attribute};
 use bugaroo_device::images::image::Image;
-use bugaroo_device::images::jit::Options;
+use bugaroo_device::images::jit::JitOptions;
 use bugaroo_device::images::wanted;
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
@@ -22,7 +22,7 @@ fn current_device(gpu: &Gpu) -> CUdevice {
     current::top().map_or(0, |context| gpu.device_of(context))
 }
 
-fn load(gpu: &mut Gpu, place: *mut CUlibrary, image: &Image<'_>, options: &Options) -> Outcome {
+fn load(gpu: &mut Gpu, place: *mut CUlibrary, image: &Image<'_>, options: &JitOptions) -> CallResult {
     let library = gpu.load_library(image, options)?;
     // SAFETY: not null, as the callers saw; theirs vouch for the rest.
     unsafe { write(place, library) }
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn cuLibraryLoadData(
         not_null(place)?;
         // SAFETY: the caller's promise.
         let (image, options) =
-            unsafe { (Image::at(image)?, Options::read(jit_count, jit_options, jit_values)?) };
+            unsafe { (Image::at(image)?, JitOptions::read(jit_count, jit_options, jit_values)?) };
         match image {
             Image::Fat(binary) if !options.wants_a_log() => {
                 let library = gpu.load_library_later(Image::Fat(binary));
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn cuLibraryLoadFromFile(
     with_gpu("cuLibraryLoadFromFile", |gpu| {
         not_null(place)?;
         // SAFETY: the caller's promise.
-        let (path, options) = unsafe { (text(path)?, Options::read(jit_count, jit_options, jit_values)?) };
+        let (path, options) = unsafe { (text(path)?, JitOptions::read(jit_count, jit_options, jit_values)?) };
         let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;
         load(gpu, place, &Image::of(&bytes), &options)
     })

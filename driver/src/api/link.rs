@@ -10,11 +10,11 @@ use std::{fs, slice};
 use bugaroo_cuda_abi::CUlinkState;
 
 use crate::api::entry::with_gpu;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::images::jit::Options;
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::images::jit::JitOptions;
 use bugaroo_device::images::link::Link;
 use bugaroo_device::images::linker::Linker;
-use bugaroo_device::images::refusal::Refusal;
+use bugaroo_device::images::refusal::ImageRefusal;
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
 use bugaroo_device::state::Gpu;
 
@@ -22,8 +22,8 @@ use bugaroo_device::state::Gpu;
 fn step<T>(
     gpu: &mut Gpu,
     state: CUlinkState,
-    step: impl FnOnce(&mut Link, (u32, u32)) -> Result<T, Refusal>,
-) -> Outcome<T> {
+    step: impl FnOnce(&mut Link, (u32, u32)) -> Result<T, ImageRefusal>,
+) -> CallResult<T> {
     let capability = gpu.config.compute_capability;
     let link = gpu.code.links.get_mut(state)?;
     match step(link, capability) {
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn cuLinkCreate_v2(
     with_gpu("cuLinkCreate_v2", |gpu| {
         not_null(place)?;
         // SAFETY: the caller's promise.
-        let options = unsafe { Options::read(count, options, values) }?;
+        let options = unsafe { JitOptions::read(count, options, values) }?;
         let state = gpu.code.links.insert(Link { linker: Linker::default(), options, image: None });
         // SAFETY: the caller's promise.
         unsafe { write(place, state) }
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn cuLinkAddData_v2(
     with_gpu("cuLinkAddData_v2", |gpu| {
         not_null(data)?;
         // SAFETY: the caller's promise. The options of one input change nothing.
-        unsafe { Options::read(count, options, values) }?;
+        unsafe { JitOptions::read(count, options, values) }?;
         // SAFETY: the caller's promise.
         let name = if name.is_null() { "an input" } else { unsafe { text(name) }? };
         // SAFETY: the caller's promise.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn cuLinkAddFile_v2(
     with_gpu("cuLinkAddFile_v2", |gpu| {
         // SAFETY: the caller's promise. The options of one input change nothing.
         let path = unsafe {
-            Options::read(count, options, values)?;
+            JitOptions::read(count, options, values)?;
             text(path)?
         };
         let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;

@@ -7,7 +7,7 @@ use bugaroo_cuda_abi::{CUdeviceptr, CUstream, CUstreamBatchMemOpParams};
 
 use crate::api::settle::settle;
 use crate::api::submit::{on_stream, twin};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::work::{Act, WaitValue, Work};
 use bugaroo_device::places::not_null;
 use bugaroo_device::state::Gpu;
@@ -25,7 +25,7 @@ enum Operation {
 }
 
 impl Operation {
-    fn work(self, gpu: &mut Gpu) -> Outcome<Work> {
+    fn work(self, gpu: &mut Gpu) -> CallResult<Work> {
         let (Operation::Wait { address, value, wide, flags }
         | Operation::Write { address, value, wide, flags }) = self
         else {
@@ -50,11 +50,11 @@ impl Operation {
     }
 }
 
-fn run(name: &str, stream: CUstream, operations: impl FnOnce() -> Outcome<Vec<Operation>>) -> Status {
+fn run(name: &str, stream: CUstream, operations: impl FnOnce() -> CallResult<Vec<Operation>>) -> Status {
     let mut settling: Vec<Submitted> = Vec::new();
     let status = on_stream(name, stream, |gpu, stream| {
         let works = operations()?.into_iter().map(|operation| operation.work(gpu));
-        let works: Vec<Work> = works.collect::<Outcome<_>>()?;
+        let works: Vec<Work> = works.collect::<CallResult<_>>()?;
         for work in works {
             settling.extend(gpu.submit(&stream, work)?);
         }

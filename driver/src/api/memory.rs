@@ -13,7 +13,7 @@ use crate::api::submit::{on_stream, submit, twin};
 use crate::api::synchronising::taking_away;
 use bugaroo_device::attributes::PITCH_ALIGNMENT;
 use bugaroo_device::error::Status;
-use bugaroo_device::objects::work::{Act, Body, Work};
+use bugaroo_device::objects::work::{Act, NodeBody, Work};
 use bugaroo_device::places::{not_null, write, write_if_wanted};
 use bugaroo_device::state::Gpu;
 
@@ -114,7 +114,7 @@ twin! { cuMemFreeAsync_ptsz =
             if gpu.is_capturing(stream) {
                 // A graph frees what a graph has allocated.
                 let memory = gpu.ordered.graphs.memory.get(address)?;
-                return gpu.capture_body(stream, Body::Free(memory)).map(|()| None);
+                return gpu.capture_body(stream, NodeBody::Free(memory)).map(|()| None);
             }
             let bytes = gpu.held.allocations.get(&address).ok_or(Status::InvalidValue)?.size;
             if gpu.ordered.graphs.memory.has(address) {

@@ -10,7 +10,7 @@ use crate::api::entry::{with_context, with_gpu};
 use crate::api::synchronising::taking_away;
 use bugaroo_device::error::Status;
 use bugaroo_device::images::image::Image;
-use bugaroo_device::images::jit::Options;
+use bugaroo_device::images::jit::JitOptions;
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
 use bugaroo_device::state::Gpu;
 
@@ -23,7 +23,7 @@ fn load_data(
     with_context(name, |gpu, context| {
         not_null(place)?;
         // SAFETY: the exported functions' callers vouch for the image and the options.
-        let (image, options) = unsafe { (Image::at(image)?, Options::read(count, options, values)?) };
+        let (image, options) = unsafe { (Image::at(image)?, JitOptions::read(count, options, values)?) };
         let module = gpu.load_module(Some(context), &image, &options)?;
         // SAFETY: not null; the exported functions' callers vouch for the rest.
         unsafe { write(place, module) }
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn cuModuleLoad(place: *mut CUmodule, path: *const c_char)
         // SAFETY: the caller's promise.
         let path = unsafe { text(path) }?;
         let bytes = fs::read(path).map_err(|_| Status::FileNotFound)?;
-        let module = gpu.load_module(Some(context), &Image::of(&bytes), &Options::none())?;
+        let module = gpu.load_module(Some(context), &Image::of(&bytes), &JitOptions::none())?;
         // SAFETY: the caller's promise.
         unsafe { write(place, module) }
     })

@@ -7,11 +7,11 @@ use std::ffi::{c_int, c_uint};
 use bugaroo_cuda_abi::{CUfunction, CUoccupancyB2DSize};
 
 use crate::api::entry::with_context;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::occupancy::Limits;
 use bugaroo_device::places::{not_null, write};
 
-fn block_size(size: c_int) -> Outcome<u32> {
+fn block_size(size: c_int) -> CallResult<u32> {
     u32::try_from(size).ok().filter(|size| *size > 0).ok_or(Status::InvalidValue)
 }
 

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_int, c_uint};
 use bugaroo_cuda_abi::{CUcontext, CUdevice};
 
 use crate::api::entry::{with_context, with_gpu};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
 
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn cuDeviceGetP2PAttribute(
 }
 
 /// Refuses what are no two devices.
-fn check_pair(from: CUdevice, to: CUdevice) -> Outcome {
+fn check_pair(from: CUdevice, to: CUdevice) -> CallResult {
     check_device(from)?;
     check_device(to)?;
     // The same device twice is none that there is a way to.
@@ -119,7 +119,7 @@ fn atomic_capability(operation: c_uint) -> Option<c_uint> {
 ///
 /// # Safety
 /// `places` and `operations` are null or have room for `count` numbers.
-unsafe fn tell_atomics(places: *mut c_uint, operations: *const c_uint, count: c_uint) -> Outcome {
+unsafe fn tell_atomics(places: *mut c_uint, operations: *const c_uint, count: c_uint) -> CallResult {
     not_null(places)?;
     not_null(operations)?;
     if count == 0 {

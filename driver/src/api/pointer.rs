@@ -3,11 +3,11 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use bugaroo_cuda_abi::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUcontext, CUdeviceptr, CUmemoryPool};
-use bugaroo_simulator::{Access, AllocationKind};
+use bugaroo_simulator::{AllocationKind, MappingAccess};
 
 use crate::api::current;
 use crate::api::entry::{with_context, with_gpu};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::places::{not_null, write};
 use bugaroo_device::state::Gpu;
 
@@ -35,8 +35,8 @@ fn find(gpu: &Gpu, address: CUdeviceptr, current: CUcontext) -> Option<Known> {
     }
     let (first, size) = gpu.memory.allocation(address)?;
     let access = match gpu.memory.mapping(address) {
-        Some((Access::None, _)) => 0,
-        Some((Access::Read, _)) => 1,
+        Some((MappingAccess::None, _)) => 0,
+        Some((MappingAccess::Read, _)) => 1,
         _ => 3,
     };
     let allocation = gpu.program_allocation(address).map(|(_, allocation)| *allocation);
@@ -64,7 +64,7 @@ unsafe fn tell(
     attribute: c_uint,
     address: CUdeviceptr,
     current: CUcontext,
-) -> Outcome {
+) -> CallResult {
     let known = find(gpu, address, current);
     // SAFETY: the caller's promise, with the types that `cuda.h` states for the attributes.
     unsafe {
@@ -109,7 +109,7 @@ unsafe fn tell(
 ///
 /// # Safety
 /// As [`tell`].
-unsafe fn tell_nothing(place: *mut c_void, attribute: c_uint) -> Outcome {
+unsafe fn tell_nothing(place: *mut c_void, attribute: c_uint) -> CallResult {
     // SAFETY: the caller's promise, with the types that `cuda.h` states for the attributes.
     unsafe {
         match attribute {
@@ -122,7 +122,7 @@ unsafe fn tell_nothing(place: *mut c_void, attribute: c_uint) -> Outcome {
 }
 
 /// Runs a body under the lock, with the current context where there is one: addresses may be asked about before there is any.
-fn with_or_without_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcome) -> Status {
+fn with_or_without_context(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> CallResult) -> Status {
     if current::top().is_some() {
         with_context(name, body)
     } else {

@@ -13,7 +13,7 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::with_gpu;
 use crate::api::submit::{on_stream, twin};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::pool::{Pool, Pools, REUSE, shared};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
@@ -253,7 +253,7 @@ twin! { cuMemAllocFromPoolAsync_ptsz =
         pool: CUmemoryPool,
         stream: CUstream,
     ) -> Status {
-        on_stream("cuMemAllocFromPoolAsync", stream, |gpu, stream| -> Outcome {
+        on_stream("cuMemAllocFromPoolAsync", stream, |gpu, stream| -> CallResult {
             not_null(place)?;
             let address = match gpu.is_capturing(&stream) {
                 true => {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use crate::api::entry::anytime;
 use crate::api::init::DRIVER_VERSION;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::places::{not_null, text, write, write_if_wanted};
 
 /// Flags of `cuGetProcAddress`: legacy default stream, per-thread default stream.
@@ -115,7 +115,7 @@ unsafe fn look_up(
     version: c_int,
     flags: c_ulonglong,
     found: *mut c_uint,
-) -> Outcome {
+) -> CallResult {
     not_null(place)?;
     if flags & !FLAGS_MASK != 0 || version > DRIVER_VERSION + 999 {
         return Err(Status::InvalidValue);

@@ -6,7 +6,7 @@ use std::ffi::c_uint;
 use bugaroo_cuda_abi::{CUlaunchAttributeValue, CUstream};
 
 use crate::api::submit::{on_stream, twin};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::places::{not_null, write};
 use bugaroo_device::state::Gpu;
 
@@ -20,7 +20,7 @@ const DOMAIN_MAP: c_uint = 9;
 /// `CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY`
 const POLICY: c_uint = 3;
 
-fn check(attribute: c_uint) -> Outcome {
+fn check(attribute: c_uint) -> CallResult {
     if KNOWN.contains(&attribute) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 

@@ -10,7 +10,7 @@ use crate::api::entry::with_context;
 use crate::api::settle::settle;
 use crate::api::wait;
 use bugaroo_device::capture;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::state::Gpu;
@@ -24,7 +24,7 @@ macro_rules! twin {
 pub(crate) use twin;
 
 /// Runs a body that needs a stream, but neither hands work over nor waits for any.
-pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Gpu, Stream) -> Outcome) -> Status {
+pub fn on_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Gpu, Stream) -> CallResult) -> Status {
     with_context(name, |gpu, context| {
         let stream = gpu.stream(stream, context)?;
         match gpu.context(stream.context)?.fault {
@@ -46,7 +46,11 @@ fn catch_up(name: &str, stream: CUstream) -> Status {
 }
 
 /// Runs a body that does a stream's work at once, when what comes before is done.
-pub fn with_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Gpu, Stream) -> Outcome) -> Status {
+pub fn with_stream(
+    name: &str,
+    stream: CUstream,
+    body: impl FnOnce(&mut Gpu, Stream) -> CallResult,
+) -> Status {
     match catch_up(name, stream) {
         Status::Success => on_stream(name, stream, body),
         status => status,
@@ -57,7 +61,7 @@ pub fn with_stream(name: &str, stream: CUstream, body: impl FnOnce(&mut Gpu, Str
 pub fn waiting_for_stream(
     name: &str,
     stream: CUstream,
-    body: impl FnOnce(&mut Gpu, Stream) -> Outcome,
+    body: impl FnOnce(&mut Gpu, Stream) -> CallResult,
 ) -> Status {
     with_stream(name, stream, |gpu, stream| {
         gpu.surface(stream.context)?;
@@ -71,7 +75,7 @@ pub fn waiting_for_stream(
 pub fn submit(
     name: &str,
     stream: CUstream,
-    body: impl FnOnce(&mut Gpu, &Stream) -> Outcome<Option<Work>>,
+    body: impl FnOnce(&mut Gpu, &Stream) -> CallResult<Option<Work>>,
 ) -> Status {
     let mut submitted = None;
     let status = on_stream(name, stream, |gpu, stream| {

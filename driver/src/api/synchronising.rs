@@ -4,11 +4,11 @@ use bugaroo_cuda_abi::CUcontext;
 
 use crate::api::entry::{with_context, with_gpu};
 use crate::api::{current, wait};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::state::Gpu;
 
 /// Runs a body once the context's work is done: a pending fault of it is reported instead.
-pub fn synchronising(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outcome) -> Status {
+pub fn synchronising(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> CallResult) -> Status {
     match wait::finish_current(name) {
         Status::Success => {}
         status => return status,
@@ -24,7 +24,7 @@ pub fn synchronising(name: &str, body: impl FnOnce(&mut Gpu, CUcontext) -> Outco
 pub fn taking_away(
     name: &str,
     owner: impl FnOnce(&Gpu) -> Option<CUcontext>,
-    body: impl FnOnce(&mut Gpu) -> Outcome,
+    body: impl FnOnce(&mut Gpu) -> CallResult,
 ) -> Status {
     if current::top().is_some() {
         return synchronising(name, |gpu, _| body(gpu));

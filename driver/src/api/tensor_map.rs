@@ -6,7 +6,7 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_simulator::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};
 
 use crate::api::entry::with_gpu;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::places::{not_null, write};
 
 /// `CUtensorMap`
@@ -16,13 +16,13 @@ type Words = [u64; TENSOR_MAP_WORDS];
 ///
 /// # Safety
 /// `list` is null or holds `count` items.
-unsafe fn items<T: Copy>(list: *const T, count: usize) -> Outcome<Vec<T>> {
+unsafe fn items<T: Copy>(list: *const T, count: usize) -> CallResult<Vec<T>> {
     not_null(list)?;
     // SAFETY: the caller's promise.
     Ok((0..count).map(|at| unsafe { list.add(at).read_unaligned() }).collect())
 }
 
-fn sure(holds: bool) -> Outcome {
+fn sure(holds: bool) -> CallResult {
     if holds { Ok(()) } else { Err(Status::InvalidValue) }
 }
 

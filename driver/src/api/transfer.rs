@@ -11,8 +11,8 @@ use bugaroo_cuda_abi::CUstream;
 use crate::api::settle::settle;
 use crate::api::stream::with_stream;
 use crate::api::submit::on_stream;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::objects::transfer::{Place, Transfer};
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::objects::transfer::{CopyPlace, Transfer};
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::state::Gpu;
 use bugaroo_device::submit::Submitted;
@@ -28,7 +28,7 @@ use bugaroo_device::transfer::Manner;
 pub unsafe fn submit(
     name: &str,
     stream: CUstream,
-    describe: impl FnOnce(&Gpu) -> Outcome<Vec<Transfer>>,
+    describe: impl FnOnce(&Gpu) -> CallResult<Vec<Transfer>>,
 ) -> Status {
     let asynchronous = name.contains("Async");
     let (mut now, mut settling) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ pub unsafe fn submit(
             gpu.surface(stream.context)?;
             // An asynchronous copy from pageable memory may return when that was read, which it does not promise to wait
             // for anything for.
-            let to_host = |transfer: &Transfer| matches!(transfer.to.start, Place::Host(_));
+            let to_host = |transfer: &Transfer| matches!(transfer.to.start, CopyPlace::Host(_));
             let waits = !asynchronous || now.iter().any(to_host);
             gpu.at_call(&stream, waits, |gpu| {
                 // SAFETY: the caller's promise.

@@ -8,23 +8,23 @@ use bugaroo_cuda_abi::{
     CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmemLocation,
     FILE_DESCRIPTOR, LOCATION_DEVICE,
 };
-use bugaroo_simulator::{Access, GRANULARITY};
+use bugaroo_simulator::{GRANULARITY, MappingAccess};
 
 use crate::api::entry::{with_context, with_gpu};
 use crate::api::synchronising::synchronising;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
 use bugaroo_device::state::Gpu;
 
 /// Refuses what is not made of whole chunks of the least size.
-fn whole(bytes: usize) -> Outcome<u64> {
+fn whole(bytes: usize) -> CallResult<u64> {
     let bytes = bytes as u64;
     if bytes > 0 && bytes.is_multiple_of(GRANULARITY) { Ok(bytes) } else { Err(Status::InvalidValue) }
 }
 
 /// Refuses memory that this device cannot give.
-fn check_properties(gpu: &Gpu, properties: *const CUmemAllocationProp) -> Outcome<CUmemAllocationProp> {
+fn check_properties(gpu: &Gpu, properties: *const CUmemAllocationProp) -> CallResult<CUmemAllocationProp> {
     not_null(properties)?;
     // SAFETY: not null; the exported functions' callers vouch for the rest.
     let properties = unsafe { properties.read_unaligned() };
@@ -167,9 +167,9 @@ pub unsafe extern "C" fn cuMemSetAccess(
             // SAFETY: the caller's promise.
             let description = unsafe { descriptions.add(index).read_unaligned() };
             let access = match description.flags {
-                0 => Access::None,
-                1 => Access::Read,
-                3 => Access::ReadWrite,
+                0 => MappingAccess::None,
+                1 => MappingAccess::Read,
+                3 => MappingAccess::ReadWrite,
                 _ => return Err(Status::InvalidValue),
             };
             if description.location.kind != LOCATION_DEVICE {
@@ -198,8 +198,8 @@ pub unsafe extern "C" fn cuMemGetAccess(
         let location = unsafe { location.read_unaligned() };
         let (access, _) = gpu.memory.mapping(address).ok_or(Status::InvalidValue)?;
         let flags = match (location.kind, access) {
-            (LOCATION_DEVICE, Access::Read) => 1,
-            (LOCATION_DEVICE, Access::ReadWrite) => 3,
+            (LOCATION_DEVICE, MappingAccess::Read) => 1,
+            (LOCATION_DEVICE, MappingAccess::ReadWrite) => 3,
             _ => 0,
         };
         // SAFETY: the caller's promise.

@@ -15,9 +15,9 @@ use crate::api::entry::{anytime, if_free, with_gpu};
 use crate::api::{console, current};
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
-use bugaroo_device::objects::transfer::Place;
+use bugaroo_device::objects::transfer::CopyPlace;
 use bugaroo_device::objects::work::Work;
-use bugaroo_device::pump::{PENDING, Step};
+use bugaroo_device::pump::{PENDING, PumpStep};
 use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::own_thread;
 
@@ -58,13 +58,13 @@ pub(crate) fn go(
     let limited = turns.is_some_and(|turns| turns != u64::MAX);
     let mut others = if limited { Others::MayWrite } else { Others::Suspected(wait) };
     loop {
-        let mut last = Step::Nothing;
+        let mut last = PumpStep::Nothing;
         let mut suspects = false;
         let status = with_gpu(name, |gpu| {
             // The lock is given up now and then, for other threads.
             for _ in 0..16 {
                 if reached(gpu) || left == 0 {
-                    last = Step::Nothing;
+                    last = PumpStep::Nothing;
                     break;
                 }
                 (gpu.running.others, gpu.running.limited) = (others, limited);
@@ -75,12 +75,12 @@ pub(crate) fn go(
                     break;
                 }
                 match last {
-                    Step::Done(taken) if left != u64::MAX => left = left.saturating_sub(taken),
-                    Step::Done(_) => {}
+                    PumpStep::Done(taken) if left != u64::MAX => left = left.saturating_sub(taken),
+                    PumpStep::Done(_) => {}
                     _ => break,
                 }
             }
-            if matches!(last, Step::Call(..)) {
+            if matches!(last, PumpStep::Call(..)) {
                 console::show(gpu.memory.console());
             }
             Ok(())
@@ -93,9 +93,9 @@ pub(crate) fn go(
         }
         match last {
             _ if status != Status::Success => return status,
-            Step::Done(_) => {}
-            Step::Nothing => return Status::Success,
-            Step::Call(ticket, call) => {
+            PumpStep::Done(_) => {}
+            PumpStep::Nothing => return Status::Success,
+            PumpStep::Call(ticket, call) => {
                 call.make();
                 let _ = with_gpu(name, |gpu| {
                     gpu.running.queue.finish(ticket);
@@ -103,11 +103,11 @@ pub(crate) fn go(
                     Ok(())
                 });
             }
-            Step::Busy => std::thread::yield_now(),
+            PumpStep::Busy => std::thread::yield_now(),
             // It is no wait: the program may go on to write the value.
-            Step::Stuck if turns.is_some() => return Status::Success,
-            Step::Stuck if alone() => return stuck(name),
-            Step::Stuck => std::thread::yield_now(),
+            PumpStep::Stuck if turns.is_some() => return Status::Success,
+            PumpStep::Stuck if alone() => return stuck(name),
+            PumpStep::Stuck => std::thread::yield_now(),
         }
     }
 }
@@ -117,15 +117,15 @@ pub(crate) fn go(
 pub extern "C" fn at_exit() {
     let name = "exit";
     let _ = anytime(name, || {
-        let (mut last, mut wait) = (Step::Done(0), None);
-        while matches!(last, Step::Done(_)) {
-            last = Step::Nothing;
+        let (mut last, mut wait) = (PumpStep::Done(0), None);
+        while matches!(last, PumpStep::Done(_)) {
+            last = PumpStep::Nothing;
             // A thread that holds the lock for good does not keep the program from ending.
             let _ = if_free(|gpu| {
                 for item in gpu.running.queue.items() {
                     let unseen = match &item.work {
                         Work::Call(..) | Work::CallBack(..) => true,
-                        Work::Copy(copy) => matches!(copy.to.start, Place::Host(_)),
+                        Work::Copy(copy) => matches!(copy.to.start, CopyPlace::Host(_)),
                         _ => false,
                     };
                     if unseen {

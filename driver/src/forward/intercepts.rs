@@ -14,7 +14,7 @@ use crate::api::entry::anytime;
 use crate::api::procaddr;
 use crate::forward::pending::Shape;
 use crate::forward::state::{forward, hello};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::images::image::Image;
 use bugaroo_device::places::text;
 
@@ -132,7 +132,11 @@ unsafe extern "C" fn look_up(
 }
 
 /// Loads an image by `load`, instrumented where that is possible.
-fn load(image: &Image<'_>, own: *const c_void, load: impl Fn(*const c_void) -> Outcome<Owner>) -> Outcome {
+fn load(
+    image: &Image<'_>,
+    own: *const c_void,
+    load: impl Fn(*const c_void) -> CallResult<Owner>,
+) -> CallResult {
     let rewritten = {
         let mut forward = forward();
         let forward = &mut *forward;
@@ -151,7 +155,7 @@ fn load(image: &Image<'_>, own: *const c_void, load: impl Fn(*const c_void) -> O
     Ok(())
 }
 
-fn load_module(place: *mut CUmodule, image: &Image<'_>, own: *const c_void) -> Outcome {
+fn load_module(place: *mut CUmodule, image: &Image<'_>, own: *const c_void) -> CallResult {
     load(image, own, |image| {
         // SAFETY: the exported functions' callers vouch for the place and the image.
         unsafe {
@@ -210,7 +214,7 @@ fn load_library(
     image: &Image<'_>,
     own: *const c_void,
     (jit, jit_values, jit_count, options, values, count): Options,
-) -> Outcome {
+) -> CallResult {
     load(image, own, |image| {
         // SAFETY: the exported functions' callers vouch for the place, the image and the options.
         unsafe {

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUstream};
 use bugaroo_device_handlers::{LaunchState, Layout};
 use bugaroo_protocol::{
-    BlockedThread, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message, Model, Orders, Space,
+    BlockedThread, DelayedSpace, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message, Model, Orders,
 };
 use regex::Regex;
 
@@ -18,7 +18,7 @@ use super::modules::Placed;
 use super::real;
 use crate::forward::pending::{Pending, Shape};
 use crate::forward::state::Forward;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::trial::delays::Delays;
 use bugaroo_device::trial::injection::device_model;
 
@@ -27,7 +27,7 @@ impl Forward {
     ///
     /// # Errors
     /// When its state cannot be written.
-    pub fn prepare(&mut self, shape: &Shape) -> Outcome<Pending> {
+    pub fn prepare(&mut self, shape: &Shape) -> CallResult<Pending> {
         let mut function = null_mut();
         // SAFETY: a place for a handle. What is no library's kernel is a function already.
         if unsafe { real::cuKernelGetFunction(&raw mut function, shape.function) }.is_err() {
@@ -69,7 +69,7 @@ impl Forward {
         pending: &Pending,
         placed: &Placed,
         model: Model,
-    ) -> Outcome<Option<(CUdeviceptr, Layout, CUdeviceptr)>> {
+    ) -> CallResult<Option<(CUdeviceptr, Layout, CUdeviceptr)>> {
         let product =
             |shape: [u32; 3]| shape.iter().fold(1_u64, |all, extent| all.saturating_mul(u64::from(*extent)));
         let probabilities = probabilities(&self.orders, &pending.kernel);
@@ -101,7 +101,7 @@ impl Forward {
     }
 
     /// Keeps a launch that the real driver took, or drops it.
-    pub fn started(&mut self, pending: Pending, status: &Outcome) {
+    pub fn started(&mut self, pending: Pending, status: &CallResult) {
         match status {
             Ok(()) if pending.armed.is_some() => self.launches.pending.push(pending),
             Ok(()) => self.report(&pending, LaunchEnd::Complete, Delays::default()),
@@ -125,7 +125,7 @@ impl Forward {
         self.settle(done);
     }
 
-    fn ended(&mut self, pending: &Pending, ended: Outcome) {
+    fn ended(&mut self, pending: &Pending, ended: CallResult) {
         let delays = match (&pending.armed, ended) {
             (Some((_, layout, base)), Ok(())) => Delays::read(layout, |offset, bytes| {
                 // SAFETY: inside the launch's buffers, which are still allocated.
@@ -183,9 +183,9 @@ fn probabilities(orders: &Orders, kernel: &str) -> (f64, f64) {
     let selects = |pattern: &String| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(kernel));
     let pw = if orders.variation.kernel.as_ref().is_none_or(selects) { orders.variation.pw } else { 0.0 };
     match orders.variation.space {
-        Space::Both => (pw, pw),
-        Space::Global => (pw, 0.0),
-        Space::Shared => (0.0, pw),
+        DelayedSpace::Both => (pw, pw),
+        DelayedSpace::Global => (pw, 0.0),
+        DelayedSpace::Shared => (0.0, pw),
     }
 }
 

@@ -38,7 +38,7 @@ use crate::forward::pending::Launches;
 use crate::forward::state::{FORWARD, Forward};
 use bugaroo_device::error::Status;
 use bugaroo_device::own_process;
-use bugaroo_device::trial::report::Report;
+use bugaroo_device::trial::report::ReportPipe;
 
 use modules::Modules;
 use real::Real;
@@ -77,7 +77,7 @@ fn own_path() -> Option<PathBuf> {
 
 /// Binds every exported name to the real driver.
 fn install(orders: Orders) {
-    let report = Report::new(Some(orders.report_fd));
+    let report = ReportPipe::new(Some(orders.report_fd));
     let Some(path) = orders.real_driver.clone() else {
         eprintln!("bugaroo: backend cuda: the orders name no real driver");
         return;

@@ -18,11 +18,11 @@ use bugaroo_ptx::ast::FunctionKind;
 
 use super::real;
 use bugaroo_device::digest::Digest;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::images::image::Image;
 use bugaroo_device::images::numbers::ModuleNumbers;
 use bugaroo_device::trial::cache;
-use bugaroo_device::trial::report::Report;
+use bugaroo_device::trial::report::ReportPipe;
 use bugaroo_device::trial::site_flags::site_flags;
 
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR` and `_MINOR`.
@@ -87,7 +87,7 @@ impl Rewritten {
 
 impl Modules {
     /// Instruments an image, and reports the module; None when it has to run as it is.
-    pub fn rewrite(&mut self, image: &Image<'_>, orders: &Orders, report: &Report) -> Option<Rewritten> {
+    pub fn rewrite(&mut self, image: &Image<'_>, orders: &Orders, report: &ReportPipe) -> Option<Rewritten> {
         let (capability, source) = match capability().map(|capability| (capability, image.ptx(capability))) {
             Ok((capability, Ok(source))) => (capability, source),
             // The real driver tells what is wrong with an image that is damaged.
@@ -146,7 +146,7 @@ impl Modules {
     ///
     /// # Errors
     /// When its table of sites cannot be written.
-    pub fn placed(&mut self, module: CUmodule, orders: &Orders) -> Outcome<Option<Placed>> {
+    pub fn placed(&mut self, module: CUmodule, orders: &Orders) -> CallResult<Option<Placed>> {
         if let Some((_, placed)) = self.placed.iter().find(|(of, _)| *of == module as usize) {
             return Ok(Some(placed.clone()));
         }
@@ -189,7 +189,7 @@ impl Modules {
 }
 
 /// The compute capability of the current context's device; of device 0 where none is current.
-fn capability() -> Outcome<(u32, u32)> {
+fn capability() -> CallResult<(u32, u32)> {
     let mut device = 0;
     // SAFETY: a place for the number.
     let _ = unsafe { real::cuCtxGetDevice(&raw mut device) };
@@ -228,7 +228,7 @@ fn compiled(text: &CString, orders: &Orders, (major, minor): (u32, u32)) -> Opti
     Some(code)
 }
 
-fn compile(text: &CString) -> Outcome<Vec<u8>> {
+fn compile(text: &CString) -> CallResult<Vec<u8>> {
     let (mut state, mut image, mut bytes) = (null_mut(), null_mut(), 0);
     let given = text.as_bytes_with_nul();
     // SAFETY: places for the results; the text lives until the state is destroyed, before which the image is

@@ -4,7 +4,7 @@ use bugaroo_cuda_abi::{CUdeviceptr, CUfunction, CUstream};
 use bugaroo_device_handlers::Layout;
 
 use super::real;
-use bugaroo_device::error::Outcome;
+use bugaroo_device::error::CallResult;
 
 /// Launches of the process so far, and those whose end was not seen yet.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl Launches {
     }
 
     /// Device memory of the current context for a launch's buffers.
-    pub(crate) fn buffers(&mut self, context: usize, bytes: u64) -> Outcome<CUdeviceptr> {
+    pub(crate) fn buffers(&mut self, context: usize, bytes: u64) -> CallResult<CUdeviceptr> {
         let fits =
             |buffers: &&mut Buffers| !buffers.taken && buffers.context == context && buffers.bytes >= bytes;
         if let Some(buffers) = self.buffers.iter_mut().find(fits) {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUlibrary, CUmodule, CUstream};
 
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 
 /// The library, opened and never closed.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ macro_rules! real {
         /// # Safety
         /// As its documentation asks.
         #[allow(clippy::too_many_arguments, reason = "the API's own signature")]
-        pub unsafe fn $name($($argument: $type),*) -> Outcome {
+        pub unsafe fn $name($($argument: $type),*) -> CallResult {
             static ADDRESS: OnceLock<usize> = OnceLock::new();
             let address = *ADDRESS.get_or_init(|| address(stringify!($name)).map_or(0, |address| address as usize));
             if address == 0 {

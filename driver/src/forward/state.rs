@@ -7,13 +7,13 @@ use bugaroo_protocol::{Message, Orders, VERSION};
 
 use crate::forward::modules::Modules;
 use crate::forward::pending::Launches;
-use bugaroo_device::trial::report::Report;
+use bugaroo_device::trial::report::ReportPipe;
 
 /// What the intercepted functions know.
 #[derive(Debug)]
 pub(crate) struct Forward {
     pub(crate) orders: Orders,
-    pub(crate) report: Report,
+    pub(crate) report: ReportPipe,
     pub(crate) modules: Modules,
     pub(crate) launches: Launches,
 }

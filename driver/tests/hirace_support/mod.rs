@@ -7,23 +7,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::hirace::device::{self, FromDevice};
-use bugaroo_detectors::hirace::{Settings, Widths};
+use bugaroo_detectors::hirace::{HiraceOptions, Widths};
 use bugaroo_detectors::watched::Watched;
-use bugaroo_detectors::{Detector, Finding, Hirace, Warning};
-use bugaroo_device::trial::hirace::{Launch, Looking, layout};
+use bugaroo_detectors::{Hirace, RaceDetector, RaceFinding, Warning};
+use bugaroo_device::trial::hirace::{HiraceLaunch, Looking, layout};
 use bugaroo_device::trial::logging::session::sites;
 use bugaroo_device::trial::looking::Sizes;
 use bugaroo_injector::hirace::detect;
 use bugaroo_injector::logging::{Logged, LoggingError};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, Memory as Where, Site, Values, WorkId,
+    Access, AccessKind, Addresses, Event, Lanes, SiteNumber, Values, WhoseBytes as Where, WorkId,
 };
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
-    DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
+    DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, PctScheduler, Program, RandomScheduler,
+    SchedulerStrategy,
 };
 
 use crate::logging_support::own::sites_of_lines;
@@ -42,7 +43,7 @@ impl Values for Nothing {
 #[derive(Clone, Copy)]
 struct One {
     by: Lanes,
-    site: Site,
+    site: SiteNumber,
     kind: AccessKind,
     strength: Strength,
     memory: Where,
@@ -63,7 +64,7 @@ enum Item {
 /// Tells the native detector what the program's own instructions do, an access when the device changes its first word.
 struct Ear {
     native: Hirace,
-    own: Vec<Option<Site>>,
+    own: Vec<Option<SiteNumber>>,
     words: (u64, u64),
     items: VecDeque<Item>,
     /// Accesses that have changed words.
@@ -104,7 +105,7 @@ impl Ear {
         }
     }
 
-    fn is_own(&self, site: Site) -> bool {
+    fn is_own(&self, site: SiteNumber) -> bool {
         self.own[site as usize].is_some()
     }
 }
@@ -185,8 +186,8 @@ pub struct Setup {
 /// What came of a launch.
 pub struct Ran {
     pub end: End,
-    pub device: (Vec<Finding>, Vec<Warning>),
-    pub native: (Vec<Finding>, Vec<Warning>),
+    pub device: (Vec<RaceFinding>, Vec<Warning>),
+    pub native: (Vec<RaceFinding>, Vec<Warning>),
     /// Accesses of lanes that have changed words.
     pub told: u64,
     /// Accesses of warps that the device has counted.
@@ -199,8 +200,8 @@ pub struct Device {
     program: Arc<Program>,
     original: Arc<Program>,
     logged: Logged,
-    sites: Vec<Site>,
-    own: Vec<Option<Site>>,
+    sites: Vec<SiteNumber>,
+    own: Vec<Option<SiteNumber>>,
     pub config: DeviceConfig,
 }
 
@@ -222,12 +223,12 @@ impl Device {
     }
 
     pub fn launch(&mut self, spec: &LaunchSpec<'_>, setup: &Setup) -> Ran {
-        let scheduler: Box<dyn Scheduler> = if setup.pct {
+        let scheduler: Box<dyn SchedulerStrategy> = if setup.pct {
             Box::new(PctScheduler::new(setup.seed, PctScheduler::DEPTH, None))
         } else {
             Box::new(RandomScheduler::new(setup.seed))
         };
-        let mut native = Hirace::new(Settings { widths: setup.widths, ..Settings::default() });
+        let mut native = Hirace::new(HiraceOptions { widths: setup.widths, ..HiraceOptions::default() });
         // The device looks at each access when its turn comes.
         let one_by_one = |role: &Role| Role { led_by: None, ..*role };
         native.learn_program(0, &self.original.roles().iter().map(one_by_one).collect::<Vec<Role>>());
@@ -237,14 +238,14 @@ impl Device {
         let ear = Ear { native, own: self.own.clone(), words: (0, 0), items: VecDeque::new(), told: 0 };
         let ear = Rc::new(RefCell::new(ear));
         let config = DeviceConfig { lockstep: setup.lockstep, ..self.config.clone() };
-        let watch = Watch { observer: ear.clone(), grid: WORK, first_site: 0 };
+        let watch = LaunchWatch { observer: ear.clone(), grid: WORK, first_site: 0 };
         let grid = Grid::with_model(self.program.clone(), &config, spec, None, scheduler, None, Some(watch));
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
         let shape = grid.shape();
         let counted = self.logged.waited.get(spec.kernel);
         let counted = counted.filter(|waited| waited.may_be_below(shape.threads_per_cta));
-        let launch = Launch {
-            device: device::Launch {
+        let launch = HiraceLaunch {
+            device: device::HiraceLooked {
                 grid: WORK,
                 layout: layout(&shape, &self.original, setup.widths).expect("the word holds it"),
                 lockstep: setup.lockstep,
@@ -258,7 +259,7 @@ impl Device {
         };
         let mut from_device = FromDevice::default();
         let nobody =
-            Watch { observer: Rc::new(RefCell::new(FromDevice::default())), grid: WORK, first_site: 0 };
+            LaunchWatch { observer: Rc::new(RefCell::new(FromDevice::default())), grid: WORK, first_site: 0 };
         let told = from_device.told();
         let looking = Looking::new(launch, setup.sizes, &self.program, told, nobody, &mut self.memory);
         let looking = looking.unwrap_or_else(|error| panic!("{error}"));

@@ -10,16 +10,17 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bugaroo_device::trial::logging::Launch;
-use bugaroo_device::trial::logging::session::{Allocated, Session};
+use bugaroo_device::trial::logging::LoggedLaunch;
+use bugaroo_device::trial::logging::session::{Allocated, LoggingSession};
 use bugaroo_device_handlers::logging::Queues;
-use bugaroo_injector::logging::{Logged, Options};
+use bugaroo_injector::logging::{LogOptions, Logged};
 use bugaroo_semantics::effect::Fence;
-use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Memory as Where, Shape, Site};
+use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Shape, SiteNumber, WhoseBytes as Where};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
-    DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler, Watch,
+    DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, PctScheduler, Program, RandomScheduler,
+    SchedulerStrategy,
 };
 
 /// A thing that a lane does, where the place is a line of the original text.
@@ -159,7 +160,7 @@ impl Observer for Ear {
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub queues: Queues,
-    pub options: Options,
+    pub options: LogOptions,
     pub seed: u64,
     pub pct: bool,
     pub lockstep: bool,
@@ -242,7 +243,7 @@ pub fn plain(source: &str, spec: &LaunchSpec<'_>, setup: &Setup, out: u64) -> He
     let program = Program::load(&module, &mut memory, &config).unwrap_or_else(|error| panic!("{error}"));
     let lines = (0..program.spans().len() as u32).map(|pc| Some(program.place(pc).ptx_line)).collect();
     let ear = Rc::new(RefCell::new(Ear::new(lines)));
-    let watch = Watch { observer: ear.clone(), grid: 3, first_site: 0 };
+    let watch = LaunchWatch { observer: ear.clone(), grid: 3, first_site: 0 };
     let params = buffer.to_le_bytes();
     let spec = LaunchSpec { params: &params, ..*spec };
     let scheduler = Box::new(RandomScheduler::new(setup.seed));
@@ -299,20 +300,20 @@ impl Device {
         spec: &LaunchSpec<'_>,
         setup: &Setup,
         (engine, device): (Rc<RefCell<dyn Observer>>, &mut dyn Observer),
-        sites: Vec<Site>,
+        sites: Vec<SiteNumber>,
     ) -> Ran {
         let allocated = Allocated::new(self.queues, &mut self.memory).expect("room for queues");
         allocated.arm(&self.program, &mut self.memory).expect("the module logs");
-        let scheduler: Box<dyn Scheduler> = if setup.pct {
+        let scheduler: Box<dyn SchedulerStrategy> = if setup.pct {
             Box::new(PctScheduler::new(setup.seed, PctScheduler::DEPTH, None))
         } else {
             Box::new(RandomScheduler::new(setup.seed))
         };
-        let watch = Watch { observer: engine, grid: 3, first_site: 0 };
+        let watch = LaunchWatch { observer: engine, grid: 3, first_site: 0 };
         let config = DeviceConfig { lockstep: setup.lockstep, ..self.config.clone() };
         let grid = Grid::with_model(self.program.clone(), &config, spec, None, scheduler, None, Some(watch));
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
-        let launch = Launch {
+        let launch = LoggedLaunch {
             grid: 3,
             shape: grid.shape(),
             lockstep: setup.lockstep,
@@ -321,7 +322,7 @@ impl Device {
             places: self.logged.places.clone(),
             sites,
         };
-        let mut session = Session::new(&allocated, launch, device).expect("a session");
+        let mut session = LoggingSession::new(&allocated, launch, device).expect("a session");
         let (mut records, mut most) = (0, 0);
         let end = loop {
             let end = grid.advance(&mut self.memory, setup.turns);

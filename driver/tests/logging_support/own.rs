@@ -3,17 +3,22 @@
 use std::collections::BTreeMap;
 
 use bugaroo_injector::logging::Logged;
-use bugaroo_semantics::event::{Access, Event, Lanes, Site};
+use bugaroo_semantics::event::{Access, Event, Lanes, SiteNumber};
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::Program;
 
 use super::words;
 
 /// By the line and text of an instruction.
-pub type Places = BTreeMap<(u32, String), Site>;
+pub type Places = BTreeMap<(u32, String), SiteNumber>;
 
 /// What the program's own instructions are known by, for each instruction of the module that logs; None: it is injected.
-pub fn own_sites(source: &str, original: &Program, logged: &Logged, program: &Program) -> Vec<Option<Site>> {
+pub fn own_sites(
+    source: &str,
+    original: &Program,
+    logged: &Logged,
+    program: &Program,
+) -> Vec<Option<SiteNumber>> {
     let (found, places) = sites_of_lines(source, original, logged, program);
     for (named, pc) in &places {
         assert!(found.contains(&Some(*pc)), "{named:?} is nowhere in the module that logs");
@@ -27,7 +32,7 @@ pub fn sites_of_lines(
     original: &Program,
     logged: &Logged,
     program: &Program,
-) -> (Vec<Option<Site>>, Places) {
+) -> (Vec<Option<SiteNumber>>, Places) {
     let count = |program: &Program| program.spans().len() as u32;
     // Of several that are alike, the first.
     let named = |pc: u32| {
@@ -50,7 +55,7 @@ pub fn sites_of_lines(
 /// Hands on to an observer what the program's own instructions do.
 pub struct Own<O> {
     pub inner: O,
-    sites: Vec<Option<Site>>,
+    sites: Vec<Option<SiteNumber>>,
     /// Whether the instruction parts lanes that are together: a branch.
     branches: Vec<bool>,
     /// In lockstep, by warp slot: which lanes are together but for branches that are not the program's; none: all.
@@ -61,13 +66,13 @@ pub struct Own<O> {
 
 impl<O: Observer> Own<O> {
     /// `sites` as [`own_sites`] has them.
-    pub fn new(inner: O, sites: Vec<Option<Site>>, program: &Program) -> Own<O> {
+    pub fn new(inner: O, sites: Vec<Option<SiteNumber>>, program: &Program) -> Own<O> {
         let branch = |pc: u32| program.place(pc).instruction.contains("bra");
         let branches = (0..sites.len() as u32).map(branch).collect();
         Own { inner, sites, branches, parts: BTreeMap::new(), lockstep: false, warps_per_cta: 1 }
     }
 
-    fn of(&self, site: Site) -> Option<Site> {
+    fn of(&self, site: SiteNumber) -> Option<SiteNumber> {
         self.sites[site as usize]
     }
 

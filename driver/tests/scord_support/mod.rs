@@ -13,23 +13,23 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_detectors::scord::device::FromDevice;
-use bugaroo_detectors::scord::{Choice, Options};
+use bugaroo_detectors::scord::{LayoutChoice, ScordOptions};
 use bugaroo_detectors::watched::Watched;
-use bugaroo_detectors::{Detector, Finding, Scord, Warning};
+use bugaroo_detectors::{RaceDetector, RaceFinding, Scord, Warning};
 use bugaroo_device::trial::logging::session::sites;
 use bugaroo_device::trial::looking::Sizes;
-use bugaroo_device::trial::scord::{Launch, Looking};
+use bugaroo_device::trial::scord::{Looking, ScordLaunch};
 use bugaroo_injector::logging::{Logged, LoggingError};
 use bugaroo_injector::scord::detect;
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, Memory as Where, Site, Values, WorkId,
+    Access, AccessKind, Addresses, Event, Lanes, SiteNumber, Values, WhoseBytes as Where, WorkId,
 };
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::{
-    Candidate, DeviceConfig, End, Grid, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler,
-    Scheduler, Turn, Watch,
+    Candidate, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, PctScheduler, Program,
+    RandomScheduler, SchedulerStrategy, Turn,
 };
 
 use crate::logging_support::own::{Own, sites_of_lines};
@@ -47,7 +47,7 @@ impl Values for Nothing {
 /// A compare-and-swap that is not told yet.
 struct Swap {
     by: Lanes,
-    site: Site,
+    site: SiteNumber,
     strength: Strength,
     acquire: bool,
     release: bool,
@@ -59,14 +59,14 @@ struct Swap {
 
 /// Gives turns of one operation as another scheduler does, and another one to a warp in whose turn nothing has happened: it was too long.
 struct Steady {
-    inner: Box<dyn Scheduler>,
+    inner: Box<dyn SchedulerStrategy>,
     /// What has happened in all, and by the last turn's beginning.
     happened: Rc<Cell<u64>>,
     by_then: u64,
     last: Option<u64>,
 }
 
-impl Scheduler for Steady {
+impl SchedulerStrategy for Steady {
     fn begin(&mut self, warps: u64) {
         self.inner.begin(warps);
     }
@@ -201,7 +201,7 @@ pub struct Setup {
     pub pct: bool,
     pub lockstep: bool,
     pub sizes: Sizes,
-    pub layout: Choice,
+    pub layout: LayoutChoice,
     /// What is looked at; None: everything.
     pub watched: Option<Watched>,
 }
@@ -209,8 +209,8 @@ pub struct Setup {
 /// What came of a launch.
 pub struct Ran {
     pub end: End,
-    pub device: (Vec<Finding>, Vec<Warning>),
-    pub native: (Vec<Finding>, Vec<Warning>),
+    pub device: (Vec<RaceFinding>, Vec<Warning>),
+    pub native: (Vec<RaceFinding>, Vec<Warning>),
     /// Accesses of lanes.
     pub told: u64,
 }
@@ -221,8 +221,8 @@ pub struct Device {
     program: Arc<Program>,
     original: Arc<Program>,
     logged: Logged,
-    sites: Vec<Site>,
-    own: Vec<Option<Site>>,
+    sites: Vec<SiteNumber>,
+    own: Vec<Option<SiteNumber>>,
 }
 
 impl Device {
@@ -242,7 +242,7 @@ impl Device {
     }
 
     pub fn launch(&mut self, spec: &LaunchSpec<'_>, setup: &Setup) -> Ran {
-        let scheduler: Box<dyn Scheduler> = if setup.pct {
+        let scheduler: Box<dyn SchedulerStrategy> = if setup.pct {
             Box::new(PctScheduler::new(setup.seed, PctScheduler::DEPTH, None))
         } else {
             Box::new(RandomScheduler::new(setup.seed))
@@ -254,7 +254,7 @@ impl Device {
             Box::new(Steady { inner: scheduler, happened: happened.clone(), by_then: 0, last: None });
         let own = Own::new(late, self.own.clone(), &self.program);
         let ear = Rc::new(RefCell::new(Counting { inner: own, happened }));
-        let watch = Watch { observer: ear.clone(), grid: WORK, first_site: 0 };
+        let watch = LaunchWatch { observer: ear.clone(), grid: WORK, first_site: 0 };
         // The shape is known once there is a grid; and it tells of itself when it is made.
         let shape = {
             let scheduler = Box::new(RandomScheduler::new(0));
@@ -265,9 +265,10 @@ impl Device {
         let wanted = (setup.layout, setup.watched.clone());
         let counted = self.logged.waited.get(spec.kernel);
         let counted = counted.filter(|waited| waited.may_be_below(shape.threads_per_cta));
-        let launch = Launch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places, wanted)
+        let launch = ScordLaunch::new(WORK, (shape, setup.lockstep), (&self.original, 0), places, wanted)
             .with_counted(counted.map(|_| spec.kernel.to_owned()));
-        let options = Options { layout: Choice::Given(launch.device.layout), ..Options::default() };
+        let options =
+            ScordOptions { layout: LayoutChoice::Given(launch.device.layout), ..ScordOptions::default() };
         let mut native = Scord::new(options);
         native.learn_program(0, &self.original.roles());
         if let Some(watched) = &setup.watched {
@@ -278,7 +279,7 @@ impl Device {
         let mut grid = grid.unwrap_or_else(|error| panic!("{error}"));
         let mut from_device = FromDevice::default();
         let nobody =
-            Watch { observer: Rc::new(RefCell::new(FromDevice::default())), grid: WORK, first_site: 0 };
+            LaunchWatch { observer: Rc::new(RefCell::new(FromDevice::default())), grid: WORK, first_site: 0 };
         let told = from_device.told();
         let looking = Looking::new(launch, setup.sizes, &self.program, told, nobody, &mut self.memory);
         let looking = looking.unwrap_or_else(|error| panic!("{error}"));

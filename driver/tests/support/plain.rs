@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_detectors::{Class, Detector, Finding, Kind, Missing, Party, Warning, Who};
-use bugaroo_semantics::event::{Access, AccessKind, Event, Memory, WorkId};
+use bugaroo_detectors::{
+    HowFar, MissingOrder, RaceDetector, RaceFinding, RacingKind, RacingParty, Warning, Who,
+};
+use bugaroo_semantics::event::{Access, AccessKind, Event, WhoseBytes, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
@@ -14,11 +16,11 @@ pub struct Plain {
     /// All pieces that a piece comes behind.
     before: BTreeMap<WorkId, BTreeSet<WorkId>>,
     tips: BTreeMap<u32, WorkId>,
-    seen: Vec<Party>,
-    found: Vec<Finding>,
+    seen: Vec<RacingParty>,
+    found: Vec<RaceFinding>,
 }
 
-pub fn make() -> Vec<Box<dyn Detector>> {
+pub fn make() -> Vec<Box<dyn RaceDetector>> {
     vec![Box::new(Plain::default())]
 }
 
@@ -32,7 +34,7 @@ impl Plain {
         }
     }
 
-    fn accessed(&mut self, second: Party) {
+    fn accessed(&mut self, second: RacingParty) {
         let work = Plain::work(second.who);
         let before = &self.before[&work];
         for first in &self.seen {
@@ -43,16 +45,16 @@ impl Plain {
             if other == work || before.contains(&other) || start >= end || !writes {
                 continue;
             }
-            self.found.push(Finding {
-                kind: Kind::Race,
-                class: Class::InterGrid,
-                memory: Memory::Global,
+            self.found.push(RaceFinding {
+                kind: RacingKind::Race,
+                class: HowFar::InterGrid,
+                memory: WhoseBytes::Global,
                 address: start,
                 first: *first,
                 forgotten: None,
                 latest: None,
                 second,
-                missing: Missing::Stream,
+                missing: MissingOrder::Stream,
                 count: 1,
             });
         }
@@ -72,11 +74,11 @@ impl Observer for Plain {
     }
 
     fn access(&mut self, access: &Access<'_>) {
-        if access.memory != Memory::Global {
+        if access.memory != WhoseBytes::Global {
             return;
         }
         for lane in access.by.each() {
-            self.accessed(Party {
+            self.accessed(RacingParty {
                 who: Who::Thread {
                     grid: access.by.grid,
                     block: access.by.block,
@@ -104,7 +106,7 @@ impl Observer for Plain {
                 }
                 self.before.insert(id, before);
             }
-            Event::HostAccess { work, range, writes, site } => self.accessed(Party {
+            Event::HostAccess { work, range, writes, site } => self.accessed(RacingParty {
                 who: Who::Host(work),
                 site,
                 kind: if writes { AccessKind::Store } else { AccessKind::Load },
@@ -119,12 +121,12 @@ impl Observer for Plain {
     }
 }
 
-impl Detector for Plain {
+impl RaceDetector for Plain {
     fn name(&self) -> &'static str {
         "plain"
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         std::mem::take(&mut self.found)
     }
 

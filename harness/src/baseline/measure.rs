@@ -7,13 +7,13 @@ use bugaroo_protocol::{Backend, Site};
 use super::{Baseline, BaselineFailure, RUNS, undisturbed};
 use crate::capture::Output;
 use crate::error::{Error, MemoryTrouble};
-use crate::findings::{Findings, Seen};
+use crate::findings::{Findings, SeenIncident};
 use crate::hidden::Usual;
 use crate::lockstep;
 use crate::oracle::Oracle;
 use crate::oracle::reference::Reference;
 use crate::outcome::Outcome;
-use crate::progress::{Event, Reporter};
+use crate::progress::{ProgressEvent, Reporter};
 use crate::report::Report;
 use crate::schedules::Schedules;
 use crate::seeds::Seeds;
@@ -62,7 +62,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         let trouble = MemoryTrouble::RealGpu;
         return Err(Error::Memory { app: ground.target.app.clone(), trouble });
     }
-    reporter.report(Event::BaselineStarted { app: ground.target.name() });
+    reporter.report(ProgressEvent::BaselineStarted { app: ground.target.name() });
     let first = Plan {
         seed: seeds.baseline(0),
         variation: None,
@@ -104,7 +104,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         runs: 1,
         usual: None,
     };
-    Seen::add(&mut baseline.incidents, &ran.report.incidents.kept);
+    SeenIncident::add(&mut baseline.incidents, &ran.report.incidents.kept);
     let sites = sites(&mut ran.report);
     if failed {
         let counts_on_lockstep = lockstep::counts_on_it(ground, first, &ran).await?;
@@ -130,7 +130,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
             again.outcome.is_failure() && lockstep::counts_on_it(ground, plan, &again).await?;
         baseline.largest_launch = baseline.largest_launch.max(again.report.largest_launch);
         baseline.runs += 1;
-        Seen::add(&mut baseline.incidents, &again.report.incidents.kept);
+        SeenIncident::add(&mut baseline.incidents, &again.report.incidents.kept);
         if again.outcome.is_failure() {
             return Ok(Ended::Fails(Box::new(Failing { ran: again, counts_on_lockstep, baseline, sites })));
         }
@@ -142,7 +142,7 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
         baseline.reference.memory = Some(memory);
     }
     baseline.usual = matches!(ground.settings.oracle, Oracle::Exit).then(|| Usual::of(&outputs));
-    reporter.report(Event::BaselineEnded { baseline: &baseline });
+    reporter.report(ProgressEvent::BaselineEnded { baseline: &baseline });
     Ok(Ended::Passes(Box::new(baseline), sites, ran.stdout))
 }
 

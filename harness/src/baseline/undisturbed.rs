@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::{Baseline, RUNS};
 use crate::error::{Error, MemoryTrouble};
-use crate::oracle::memory::{Memory, Piece};
 use crate::oracle::memory::{MemoryEnds, names};
+use crate::oracle::memory::{Piece, ReferenceMemory};
 use crate::outcome::Outcome;
-use crate::progress::{Event, Reporter};
+use crate::progress::{ProgressEvent, Reporter};
 use crate::schedules::{COMPARED, variations};
 use crate::seeds::Seeds;
 use crate::trial::{Ground, Plan};
@@ -25,17 +25,17 @@ pub(super) async fn memory(
     baseline: &Baseline,
     told: &[MemoryEnds],
     reporter: &dyn Reporter,
-) -> Result<Memory, Error> {
+) -> Result<ReferenceMemory, Error> {
     let trouble = |trouble| Error::Memory { app: ground.target.app.clone(), trouble };
     let unknown = |why| trouble(MemoryTrouble::Unknown(why));
     let [first, others @ ..] = told else { return Err(unknown("no run was made")) };
-    let mut memory = Memory::of(first).map_err(unknown)?;
+    let mut memory = ReferenceMemory::of(first).map_err(unknown)?;
     for ends in others {
         memory.narrow(ends).map_err(unknown)?;
     }
     let variations = variations();
     let started = Instant::now();
-    reporter.report(Event::BatchStarted { what: "memory without injection", trials: COMPARED });
+    reporter.report(ProgressEvent::BatchStarted { what: "memory without injection", trials: COMPARED });
     for index in 0..COMPARED {
         let plan = Plan {
             seed: seeds.baseline(RUNS + index),
@@ -59,7 +59,7 @@ pub(super) async fn memory(
             break;
         }
     }
-    reporter.report(Event::BatchEnded);
+    reporter.report(ProgressEvent::BatchEnded);
     let differing: Vec<&Piece> = memory.differing.iter().collect();
     if memory.compared.is_empty() {
         return Err(trouble(MemoryTrouble::Nothing(differing.len())));
@@ -70,7 +70,7 @@ pub(super) async fn memory(
             "memory that differs between {} runs without injection is not compared: {names}",
             memory.runs
         );
-        reporter.report(Event::Note(&note));
+        reporter.report(ProgressEvent::Note(&note));
     }
     Ok(memory)
 }

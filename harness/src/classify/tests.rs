@@ -4,7 +4,7 @@ use bugaroo_protocol::{BlockedThread, Diagnosis, Fault, FaultKind, LaunchEnd};
 
 use super::{by_oracle, without_oracle};
 use crate::incident::FailedLaunch;
-use crate::oracle::verdict::Verdict;
+use crate::oracle::verdict::OracleVerdict;
 use crate::outcome::{Exit, Outcome};
 
 fn launch(end: LaunchEnd) -> FailedLaunch {
@@ -69,11 +69,11 @@ fn what_the_virtual_gpu_saw_comes_first() {
 
 #[test]
 fn by_the_oracle() {
-    let discontent = || Verdict::Discontent("sum is off".into());
-    assert_eq!(by_oracle(Verdict::Content, None, false), (Outcome::Pass, None));
+    let discontent = || OracleVerdict::Discontent("sum is off".into());
+    assert_eq!(by_oracle(OracleVerdict::Content, None, false), (Outcome::Pass, None));
     assert_eq!(by_oracle(discontent(), None, false), (Outcome::WrongResult, Some("sum is off".into())));
-    assert_eq!(by_oracle(Verdict::Content, Some(&fault()), false), (Outcome::Pass, None));
-    assert_eq!(by_oracle(Verdict::Content, Some(&fault()), true).0, Outcome::Crash);
+    assert_eq!(by_oracle(OracleVerdict::Content, Some(&fault()), false), (Outcome::Pass, None));
+    assert_eq!(by_oracle(OracleVerdict::Content, Some(&fault()), true).0, Outcome::Crash);
     let (outcome, reason) = by_oracle(discontent(), Some(&fault()), false);
     assert_eq!(outcome, Outcome::Crash);
     assert_eq!(reason.unwrap(), "kernel k: illegal address 0x10 (sum is off)");

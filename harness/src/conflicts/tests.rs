@@ -1,4 +1,4 @@
-use bugaroo_protocol::{Access, BlockedThread, Conflict, ConflictKind, Party, Relation};
+use bugaroo_protocol::{BlockedThread, Conflict, ConflictKind, FaultAccess, Party, Relation};
 
 use super::{Conflicts, MOST};
 
@@ -12,7 +12,7 @@ fn party(line: u32) -> Party {
         source: None,
         instruction: "ld.u32".into(),
     };
-    Party { at, site: None, access: Access::Load, strong: false }
+    Party { at, site: None, access: FaultAccess::Load, strong: false }
 }
 
 fn conflict(line: u32, count: u64) -> Conflict {

@@ -22,8 +22,8 @@ const RECORD: &str = r#"{"trial":0,"seed":0,"outcome":"pass","duration_ms":1.0,"
 #[test]
 fn each_is_told_once_with_where_it_was_seen() {
     let mut seen = Vec::new();
-    Seen::add(&mut seen, &record(0, &[1]).incidents);
-    Seen::add(&mut seen, &record(0, &[1]).incidents);
+    SeenIncident::add(&mut seen, &record(0, &[1]).incidents);
+    SeenIncident::add(&mut seen, &record(0, &[1]).incidents);
     let mut findings = Findings::without_injection(&seen, 3);
     let trials = [((0, 0), record(0, &[])), ((0, 1), record(1, &[1, 2])), ((1, 0), record(0, &[2]))].into();
     findings.add_trials(&trials, |cell, trial| format!("{cell}:{trial}"));

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 use crate::capture::Keep;
 use crate::process::{Ended, Ending, Group, Life, Patience, Pipe, Running};
-use crate::report::{Reader, Report};
+use crate::report::{Report, ReportReader};
 
 use super::served::{Command, GONE, Served};
 use super::socket::Socket;
@@ -25,7 +25,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub(super) struct Said {
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: Vec<u8>,
-    pub(super) report: Reader,
+    pub(super) report: ReportReader,
 }
 
 /// A program that stands before its first launch. Dropped, it dies with all its trials.

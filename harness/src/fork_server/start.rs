@@ -16,7 +16,7 @@ use super::served::attend;
 use super::server::{ForkServer, Said};
 use super::socket::Socket;
 use crate::outcome::Exit;
-use crate::process::{Ends, Group, Life, Program, Running};
+use crate::process::{Ends, Group, Life, ProgramCall, Running};
 
 /// Most bytes that a program may print before its first launch: every trial begins with them.
 const MOST_PRINTED: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub(crate) enum Start {
 
 /// Starts a program as a server; the environment is asked for with its pipes and the orders' part.
 pub(crate) async fn start(
-    program: Program<'_>,
+    program: ProgramCall<'_>,
     environment: impl FnOnce(Ends<'_>, Wanted) -> Vec<(&'static str, OsString)>,
 ) -> io::Result<Start> {
     let (socket, theirs) = Socket::pair()?;

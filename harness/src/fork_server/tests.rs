@@ -2,13 +2,13 @@ use std::path::Path;
 
 use super::start::{Start, start};
 use crate::capture::Keep;
-use crate::process::{NO_VARIABLES, Patience, Program};
+use crate::process::{NO_VARIABLES, Patience, ProgramCall};
 use std::time::Duration;
 
 /// Starts a shell script as a server.
 async fn shell(script: &str) -> String {
     let arguments = ["-c".into(), script.into()];
-    let program = Program {
+    let program = ProgramCall {
         path: "/bin/sh".into(),
         arguments: &arguments,
         directory: Path::new("/").to_owned(),

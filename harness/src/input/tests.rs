@@ -1,10 +1,10 @@
 use std::io::{Read, repeat};
 
-use super::{Input, InputError, MOST_BYTES};
+use super::{InputError, MOST_BYTES, StandardInput};
 
 #[test]
 fn every_reader_begins_at_the_beginning() {
-    let input = Input::read(&b"one\ntwo\n"[..]).unwrap().unwrap();
+    let input = StandardInput::read(&b"one\ntwo\n"[..]).unwrap().unwrap();
     let (mut first, mut second) = (input.open().unwrap(), input.open().unwrap());
     let mut half = [0; 4];
     first.read_exact(&mut half).unwrap();
@@ -20,17 +20,17 @@ fn every_reader_begins_at_the_beginning() {
 fn what_is_kept_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("stdin");
-    let input = Input::read(&b"text"[..]).unwrap().unwrap();
+    let input = StandardInput::read(&b"text"[..]).unwrap().unwrap();
     input.keep(&path).unwrap();
-    assert!(Input::kept(&path, &input.facts).unwrap().is_some());
+    assert!(StandardInput::kept(&path, &input.facts).unwrap().is_some());
     std::fs::write(&path, "tex").unwrap();
-    assert!(Input::kept(&path, &input.facts).unwrap().is_none());
+    assert!(StandardInput::kept(&path, &input.facts).unwrap().is_none());
 }
 
 #[test]
 fn nothing_is_none_and_too_much_is_refused() {
-    assert!(Input::read(&b""[..]).unwrap().is_none());
-    assert!(Input::read(repeat(b'x').take(MOST_BYTES)).unwrap().is_some());
-    let error = Input::read(repeat(b'x').take(MOST_BYTES + 1)).unwrap_err();
+    assert!(StandardInput::read(&b""[..]).unwrap().is_none());
+    assert!(StandardInput::read(repeat(b'x').take(MOST_BYTES)).unwrap().is_some());
+    let error = StandardInput::read(repeat(b'x').take(MOST_BYTES + 1)).unwrap_err();
     assert!(matches!(error, InputError::TooLong) && error.to_string().contains("64 MiB"), "{error}");
 }

@@ -22,22 +22,22 @@
 
 use std::ops::Range;
 
-use bugaroo_barriers::emulate::{Emulation, Options, Refusal, RefusalKind, Text};
-use bugaroo_barriers::findings::{Findings, verify};
+use bugaroo_barriers::emulate::{Emulation, KernelOptions, KernelText, Refusal, RefusalKind};
+use bugaroo_barriers::findings::{KernelFindings, verify};
 
 use super::blocks::Units;
 use super::collected::Collected;
 use super::common::{Common, One, memory, parted};
-use super::told::{Blocks, LeftOut, Row, Told, Wanted};
+use super::told::{Blocks, LeftOut, Row, Told, VerifyWanted};
 
 /// Warp instructions for which launches that are not alike are looked at together: a second or two.
 const TOGETHER: u64 = 2_000_000;
 
 /// One kernel's verifications.
 pub(super) struct Kernel<'a> {
-    pub text: &'a mut Text,
+    pub text: &'a mut KernelText,
     pub collected: &'a Collected,
-    pub wanted: &'a Wanted,
+    pub wanted: &'a VerifyWanted,
     /// How many more rows there may be of the kernel.
     pub left: usize,
     /// Warp instructions that may still be looked at of launches that differ, together.
@@ -51,12 +51,12 @@ pub(super) struct Kernel<'a> {
 struct Looked {
     blocks: Vec<[u32; 3]>,
     all: bool,
-    findings: Findings,
+    findings: KernelFindings,
 }
 
 /// What was found of a block, or of any.
 struct Verified {
-    findings: Findings,
+    findings: KernelFindings,
     /// Warp instructions that it took.
     steps: u64,
     /// How often the block comes to the grid's barrier; None where that depends on what is not known.
@@ -84,18 +84,18 @@ fn meeting(comes: &[Option<u32>], all: bool) -> Result<(), String> {
 }
 
 /// Something is wrong, whatever is not known.
-fn is_certain(findings: &Findings) -> bool {
+fn is_certain(findings: &KernelFindings) -> bool {
     let wrong = !findings.is_clean() && !findings.is_open();
     wrong && findings.example.is_empty() && findings.verdict != "possible-race"
 }
 
 /// Nothing is known, and no parameter would help.
-fn is_open_by_itself(findings: &Findings) -> bool {
+fn is_open_by_itself(findings: &KernelFindings) -> bool {
     findings.is_open() && findings.refusal.as_ref().is_some_and(|refused| refused.parameter.is_none())
 }
 
 /// Why nothing is known, and where.
-fn place(findings: &Findings) -> Option<(&str, Option<u32>)> {
+fn place(findings: &KernelFindings) -> Option<(&str, Option<u32>)> {
     let refused = findings.refusal.as_ref()?;
     Some((&refused.reason, refused.at.as_ref().map(|at| at.ptx_line)))
 }
@@ -152,7 +152,7 @@ impl Kernel<'_> {
         &self,
         common: &Common<'a>,
         launches: &[One<'a>],
-        found: Option<&Findings>,
+        found: Option<&KernelFindings>,
     ) -> Vec<Vec<One<'a>>> {
         if common.grid.is_none() {
             return parted(launches, |launch| launch.grid);
@@ -192,7 +192,7 @@ impl Kernel<'_> {
             let index = params.iter().position(|(_, place)| place.contains(&at))?;
             Some((format!("{index}+{}", at - params[index].1.start), *bytes))
         });
-        let options = Options {
+        let options = KernelOptions {
             block: Some(first.block),
             cta: cta.unwrap_or_default(),
             any_cta: cta.is_none(),
@@ -222,7 +222,7 @@ impl Kernel<'_> {
                 Verified { findings: verified.findings, steps, grid_barriers }
             }
             Err(refusal) => {
-                let findings = Findings::not_verifiable(&first.kernel, &refusal);
+                let findings = KernelFindings::not_verifiable(&first.kernel, &refusal);
                 Verified { findings, steps: 0, grid_barriers: Some(0) }
             }
         }
@@ -233,8 +233,8 @@ impl Kernel<'_> {
         let units = Units::new(common.grid?, cluster);
         let mut waiting = units.chosen();
         let mut blocks: Vec<[u32; 3]> = Vec::new();
-        let mut open: Option<([u32; 3], Findings)> = None;
-        let mut first: Option<Findings> = None;
+        let mut open: Option<([u32; 3], KernelFindings)> = None;
+        let mut first: Option<KernelFindings> = None;
         let mut most_steps = 0;
         let mut grid_barriers: Vec<Option<u32>> = Vec::new();
         while !waiting.is_empty() {
@@ -265,7 +265,7 @@ impl Kernel<'_> {
                     Ok(()) => first?,
                     Err(message) => {
                         let refusal = Refusal::new(RefusalKind::NotVerifiable, message);
-                        Findings::not_verifiable(&common.first.kernel, &refusal)
+                        KernelFindings::not_verifiable(&common.first.kernel, &refusal)
                     }
                 };
                 Some(Looked { blocks, all, findings })
@@ -278,7 +278,7 @@ impl Kernel<'_> {
         self.told(launches, blocks, looked.findings);
     }
 
-    fn told(&mut self, launches: &[One<'_>], blocks: Blocks, findings: Findings) {
+    fn told(&mut self, launches: &[One<'_>], blocks: Blocks, findings: KernelFindings) {
         let Some(common) = Common::of(launches) else { return };
         self.left -= 1;
         (self.tell)(Told::Row(Box::new(Row::new(&common, launches, blocks, findings))));

@@ -3,7 +3,7 @@ use bugaroo_protocol::{Hex, RecordedLaunch};
 
 use super::told::Told;
 use super::verify::all;
-use super::{Blocks, Collected, LeftOut, Row, Wanted};
+use super::{Blocks, Collected, LeftOut, Row, VerifyWanted};
 
 /// Its barrier is for as many threads as a parameter says, behind a pointer that it does not look at.
 const COUNTED: &str = "
@@ -177,7 +177,7 @@ fn collected(ptx: &str, launches: impl IntoIterator<Item = RecordedLaunch>) -> C
 }
 
 fn verified(collected: &Collected, most: usize) -> (Vec<Row>, Vec<LeftOut>) {
-    let wanted = Wanted { kernels: None, most, warp_synchronous: false, max_steps: DEFAULT_MAX_STEPS };
+    let wanted = VerifyWanted { kernels: None, most, warp_synchronous: false, max_steps: DEFAULT_MAX_STEPS };
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     all(collected, &wanted, &mut |told| match told {
         Told::Row(row) => rows.push(*row),

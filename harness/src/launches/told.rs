@@ -1,13 +1,13 @@
 //! What is asked about launches, and what is said of them.
 
-use bugaroo_barriers::findings::Findings;
+use bugaroo_barriers::findings::KernelFindings;
 use serde::Serialize;
 
 use super::common::{Common, One};
 
 /// What is to be verified, and how.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct VerifyWanted {
     /// Kernels, as the PTX names them; None: all.
     pub kernels: Option<Vec<String>>,
     /// Verdicts of a kernel: launches beyond that many forms that have to be verified by themselves are left out.
@@ -33,7 +33,7 @@ pub enum Blocks {
 pub struct Row {
     /// What was found.
     #[serde(flatten)]
-    pub findings: Findings,
+    pub findings: KernelFindings,
     /// Digest of the module's PTX.
     pub module: String,
     /// CTAs of the grid, where it is the same in all launches.
@@ -55,7 +55,12 @@ pub struct Row {
 }
 
 impl Row {
-    pub(super) fn new(common: &Common<'_>, launches: &[One<'_>], blocks: Blocks, findings: Findings) -> Row {
+    pub(super) fn new(
+        common: &Common<'_>,
+        launches: &[One<'_>],
+        blocks: Blocks,
+        findings: KernelFindings,
+    ) -> Row {
         Row {
             findings,
             module: common.first.module.clone(),

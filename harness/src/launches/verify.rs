@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_barriers::emulate::{Refusal, RefusalKind, Text};
-use bugaroo_barriers::findings::Findings;
+use bugaroo_barriers::emulate::{KernelText, Refusal, RefusalKind};
+use bugaroo_barriers::findings::KernelFindings;
 use tokio::sync::mpsc;
 
 use super::collected::Collected;
 use super::common::{Common, One, parted};
 use super::settle::Kernel;
-use super::told::{Blocks, LeftOut, Row, Told, Wanted};
+use super::told::{Blocks, LeftOut, Row, Told, VerifyWanted};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 
@@ -34,7 +34,7 @@ pub struct Verified {
 /// When the system refuses a thread.
 pub async fn verify(
     collected: Collected,
-    wanted: Wanted,
+    wanted: VerifyWanted,
     mut interrupt: Interrupt,
 ) -> Result<Verified, Error> {
     let (sender, mut receiver) = mpsc::unbounded_channel();
@@ -67,7 +67,7 @@ pub async fn verify(
 }
 
 /// Verifies all launches, one after the other.
-pub(super) fn all(collected: &Collected, wanted: &Wanted, tell: &mut dyn FnMut(Told)) {
+pub(super) fn all(collected: &Collected, wanted: &VerifyWanted, tell: &mut dyn FnMut(Told)) {
     let is_wanted = |kernel: &str| {
         wanted.kernels.as_ref().is_none_or(|kernels| kernels.iter().any(|wanted| wanted == kernel))
     };
@@ -78,7 +78,7 @@ pub(super) fn all(collected: &Collected, wanted: &Wanted, tell: &mut dyn FnMut(T
         .filter(|(launch, _)| is_wanted(&launch.kernel))
         .collect();
     launches.sort_by_key(|(_, seen)| seen.first);
-    let mut texts: BTreeMap<&str, Result<Text, Refusal>> = BTreeMap::new();
+    let mut texts: BTreeMap<&str, Result<KernelText, Refusal>> = BTreeMap::new();
     for launches in parted(&launches, |launch| (launch.module.as_str(), launch.kernel.as_str())) {
         let Some((first, _)) = launches.first().copied() else { continue };
         let text = texts.entry(first.module.as_str()).or_insert_with(|| text(collected, &first.module));
@@ -101,7 +101,7 @@ pub(super) fn all(collected: &Collected, wanted: &Wanted, tell: &mut dyn FnMut(T
                 }
             }
             Err(refusal) => {
-                let findings = Findings::not_verifiable(&first.kernel, refusal);
+                let findings = KernelFindings::not_verifiable(&first.kernel, refusal);
                 if let Some(common) = Common::of(&launches) {
                     let row = Row::new(&common, &launches, Blocks::Some(Vec::new()), findings);
                     tell(Told::Row(Box::new(row)));
@@ -117,9 +117,9 @@ pub(super) fn all(collected: &Collected, wanted: &Wanted, tell: &mut dyn FnMut(T
 }
 
 /// A module's text, ready to be looked at.
-fn text(collected: &Collected, module: &str) -> Result<Text, Refusal> {
+fn text(collected: &Collected, module: &str) -> Result<KernelText, Refusal> {
     match collected.texts.get(module) {
-        Some(text) => Text::new(text),
+        Some(text) => KernelText::new(text),
         None => {
             let message = "the text of its module was lost on the way from the program".to_owned();
             Err(Refusal::new(RefusalKind::NotVerifiable, message))

@@ -11,7 +11,7 @@ use std::fmt;
 use bugaroo_protocol::{HostFrame, MemoryEnd, MemoryPiece};
 use serde::{Deserialize, Serialize};
 
-use super::verdict::Verdict;
+use super::verdict::OracleVerdict;
 
 /// Pieces that are named one by one.
 const NAMED: usize = 3;
@@ -45,7 +45,7 @@ impl MemoryEnds {
 
 /// What the program's memory holds at its end without injection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct ReferenceMemory {
     /// Runs that agree.
     pub runs: u64,
     /// What is compared.
@@ -119,7 +119,7 @@ pub(crate) fn names(pieces: &[&Piece]) -> String {
     format!("{}{more}", named.join(", "))
 }
 
-impl Memory {
+impl ReferenceMemory {
     /// What a first run has told.
     ///
     /// # Errors
@@ -153,24 +153,24 @@ impl Memory {
     }
 
     /// Judges what a trial has told.
-    pub(super) fn judge(&self, ends: &MemoryEnds) -> Verdict {
+    pub(super) fn judge(&self, ends: &MemoryEnds) -> OracleVerdict {
         let known = match ends.known() {
             Ok(known) => known,
-            Err(why) => return Verdict::Discontent(why.to_owned()),
+            Err(why) => return OracleVerdict::Discontent(why.to_owned()),
         };
         let other: Vec<&Piece> = self.compared.iter().filter(|piece| !is_in(piece, known)).collect();
         if !other.is_empty() {
             let names = names(&other);
-            return Verdict::Discontent(format!(
+            return OracleVerdict::Discontent(format!(
                 "memory does not hold what it does without injection: {names}"
             ));
         }
         if self.same_pieces && !self.has_all(known) {
-            return Verdict::Discontent(
+            return OracleVerdict::Discontent(
                 "it asks for memory for which it does not ask without injection".to_owned(),
             );
         }
-        Verdict::Content
+        OracleVerdict::Content
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Memory, MemoryEnds};
-use super::verdict::Verdict;
+use super::memory::{MemoryEnds, ReferenceMemory};
+use super::verdict::OracleVerdict;
 use crate::outcome::Exit;
 
 /// What the program does without injection, as far as `reference` compares it.
@@ -18,7 +18,7 @@ pub struct Reference {
     pub lines: Option<String>,
     /// What its device memory holds at the end, where that is compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<Memory>,
+    pub memory: Option<ReferenceMemory>,
 }
 
 /// For a program that fails: it should end well, and there is no output to compare with.
@@ -29,13 +29,13 @@ impl Default for Reference {
 }
 
 /// What the oracle `memory` says of a trial that ended by itself. Without a reference there is nothing to differ from.
-pub(crate) fn of_memory(reference: Option<&Reference>, exit: Exit, ends: &MemoryEnds) -> Verdict {
+pub(crate) fn of_memory(reference: Option<&Reference>, exit: Exit, ends: &MemoryEnds) -> OracleVerdict {
     match reference {
         Some(reference) if reference.exit != exit => {
-            Verdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
+            OracleVerdict::Discontent(format!("{exit}, but {} without injection", reference.exit))
         }
         Some(Reference { memory: Some(memory), .. }) => memory.judge(ends),
-        _ => Verdict::Content,
+        _ => OracleVerdict::Content,
     }
 }
 

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Oracle, Reference, Verdict};
+use super::{Oracle, OracleVerdict, Reference};
 use crate::capture::{Capture, HEAD_BYTES, Output};
 use crate::outcome::Exit;
 
@@ -15,7 +15,7 @@ fn printed(oracle: &Oracle, text: &[u8]) -> Output {
     capture.finish()
 }
 
-async fn judge(oracle: &str, exit: i32, text: &[u8]) -> Verdict {
+async fn judge(oracle: &str, exit: i32, text: &[u8]) -> OracleVerdict {
     let oracle: Oracle = oracle.parse().unwrap();
     let output = printed(&oracle, text);
     let timeout = Duration::from_secs(600);
@@ -23,7 +23,7 @@ async fn judge(oracle: &str, exit: i32, text: &[u8]) -> Verdict {
 }
 
 async fn content(oracle: &str, exit: i32, text: &[u8]) -> bool {
-    judge(oracle, exit, text).await == Verdict::Content
+    judge(oracle, exit, text).await == OracleVerdict::Content
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn texts() {
 #[tokio::test]
 async fn exit() {
     assert!(content("exit", 0, b"").await);
-    assert_eq!(judge("exit", 3, b"").await, Verdict::Discontent("exit code 3".into()));
+    assert_eq!(judge("exit", 3, b"").await, OracleVerdict::Discontent("exit code 3".into()));
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn command() {
     assert!(content("cmd:test $BUGAROO_EXIT_CODE = 7", 7, b"").await);
     assert_eq!(
         judge("cmd:echo 'off by one' >&2; exit 9", 0, b"").await,
-        Verdict::Discontent("the oracle's command is not content (exit code 9): off by one".into())
+        OracleVerdict::Discontent("the oracle's command is not content (exit code 9): off by one".into())
     );
 }
 
@@ -92,7 +92,7 @@ async fn reference() {
     let judge = async |exit, text: &[u8], reference: Option<&Reference>| {
         let output = printed(&oracle, text);
         oracle.judge(exit, &output, reference, Path::new("/"), Duration::MAX).await.unwrap()
-            == Verdict::Content
+            == OracleVerdict::Content
     };
     assert!(judge(Exit::Code(0), b"42\n", Some(&reference)).await);
     assert!(!judge(Exit::Code(0), b"43\n", Some(&reference)).await);

@@ -2,7 +2,7 @@
 
 /// What an oracle says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OracleVerdict {
     /// The trial did right.
     Content,
     /// It did not, and why, in one line.

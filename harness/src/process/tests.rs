@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{Ended, Ends, Keep, NO_VARIABLES, Patience, Program};
+use super::{Ended, Ends, Keep, NO_VARIABLES, Patience, ProgramCall};
 use crate::outcome::Exit;
 
 /// Runs a shell script.
@@ -10,9 +10,9 @@ async fn shell(script: &str, timeout: Duration, keep: Keep) -> Ended {
     program(&arguments, timeout, keep).run(&[]).await.unwrap()
 }
 
-fn program(arguments: &[OsString], timeout: Duration, keep: Keep) -> Program<'_> {
+fn program(arguments: &[OsString], timeout: Duration, keep: Keep) -> ProgramCall<'_> {
     let patience = Patience::exactly(timeout);
-    Program {
+    ProgramCall {
         path: "/bin/sh".into(),
         arguments,
         directory: "/".into(),
@@ -169,7 +169,7 @@ async fn report_pipes_do_not_leak() {
 
 #[tokio::test]
 async fn what_cannot_start_is_an_error() {
-    let program = Program { path: "/nonexistent".into(), ..program(&[], LONG, Keep::default()) };
+    let program = ProgramCall { path: "/nonexistent".into(), ..program(&[], LONG, Keep::default()) };
     let error = program.run(&[]).await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
@@ -179,7 +179,7 @@ async fn what_cannot_start_is_an_error() {
 async fn one_that_is_at_work_when_its_time_is_up() {
     let run = async |script: &str, patience| {
         let arguments = [OsString::from("-c"), script.into()];
-        let program = Program { patience, ..program(&arguments, LONG, Keep::default()) };
+        let program = ProgramCall { patience, ..program(&arguments, LONG, Keep::default()) };
         let environment = |ends: Ends<'_>| vec![("FD", ends.report.to_string().into())];
         program.run_with_report(environment, |bytes| !bytes.is_empty()).await.unwrap()
     };

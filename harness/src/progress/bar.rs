@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::event::{Event, Reporter};
+use super::event::{ProgressEvent, Reporter};
 use super::words::{baseline_ended, baseline_started, say, told};
 
 /// Draws a bar.
@@ -58,24 +58,24 @@ fn draw(length: Option<u64>, template: &str, prefix: String, message: &'static s
 }
 
 impl Reporter for Bar {
-    fn report(&self, event: Event<'_>) {
+    fn report(&self, event: ProgressEvent<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::BaselineStarted { app } => {
+            ProgressEvent::BaselineStarted { app } => {
                 *state = Shown::new(draw(None, BASELINE, baseline_started(app), ""));
             }
-            Event::BaselineEnded { baseline } => {
+            ProgressEvent::BaselineEnded { baseline } => {
                 finish(&mut state);
                 say(&baseline_ended(baseline));
             }
-            Event::BatchStarted { what, trials } => {
+            ProgressEvent::BatchStarted { what, trials } => {
                 *state = Shown::new(draw(Some(trials), BATCH, what.to_owned(), "0 failures"));
             }
-            Event::TimeStarted { what, time } => {
+            ProgressEvent::TimeStarted { what, time } => {
                 let what = format!("{what}, for {}", told(time));
                 *state = Shown::new(draw(None, TIME, what, "0 failures"));
             }
-            Event::TrialEnded(record) => {
+            ProgressEvent::TrialEnded(record) => {
                 if let Some(Shown { bar, failures, racy }) = &mut *state {
                     if record.outcome.is_failure() || record.has_races() {
                         *failures += u64::from(record.outcome.is_failure());
@@ -87,8 +87,8 @@ impl Reporter for Bar {
                     bar.inc(1);
                 }
             }
-            Event::BatchEnded => finish(&mut state),
-            Event::Note(text) => match &*state {
+            ProgressEvent::BatchEnded => finish(&mut state),
+            ProgressEvent::Note(text) => match &*state {
                 Some(Shown { bar, .. }) => bar.suspend(|| say(text)),
                 None => say(text),
             },

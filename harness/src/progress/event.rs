@@ -7,7 +7,7 @@ use crate::record::TrialRecord;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
+pub enum ProgressEvent<'a> {
     /// The runs without injection begin.
     BaselineStarted {
         /// Name of the program.
@@ -43,7 +43,7 @@ pub enum Event<'a> {
 /// Told what happens.
 pub trait Reporter: Send + Sync {
     /// Told of one event.
-    fn report(&self, event: Event<'_>);
+    fn report(&self, event: ProgressEvent<'_>);
 }
 
 /// Tells nobody.
@@ -51,5 +51,5 @@ pub trait Reporter: Send + Sync {
 pub struct Silent;
 
 impl Reporter for Silent {
-    fn report(&self, _: Event<'_>) {}
+    fn report(&self, _: ProgressEvent<'_>) {}
 }

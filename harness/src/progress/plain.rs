@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::event::{Event, Reporter};
+use super::event::{ProgressEvent, Reporter};
 use super::words::{baseline_ended, baseline_started, say};
 
 /// Time between two lines.
@@ -11,7 +11,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 /// Says lines.
 #[derive(Debug, Default)]
-pub struct Plain {
+pub struct PlainLines {
     batch: Mutex<Option<Batch>>,
 }
 
@@ -77,19 +77,19 @@ impl Batch {
     }
 }
 
-impl Reporter for Plain {
-    fn report(&self, event: Event<'_>) {
+impl Reporter for PlainLines {
+    fn report(&self, event: ProgressEvent<'_>) {
         let mut batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::BaselineStarted { app } => say(&baseline_started(app)),
-            Event::BaselineEnded { baseline } => say(&baseline_ended(baseline)),
-            Event::BatchStarted { what, trials } => {
+            ProgressEvent::BaselineStarted { app } => say(&baseline_started(app)),
+            ProgressEvent::BaselineEnded { baseline } => say(&baseline_ended(baseline)),
+            ProgressEvent::BatchStarted { what, trials } => {
                 *batch = Some(Batch::new(what, Amount::Trials(trials), Instant::now()));
             }
-            Event::TimeStarted { what, time } => {
+            ProgressEvent::TimeStarted { what, time } => {
                 *batch = Some(Batch::new(what, Amount::Time(time), Instant::now()));
             }
-            Event::TrialEnded(record) => {
+            ProgressEvent::TrialEnded(record) => {
                 if let Some(batch) = &mut *batch
                     && let Some(line) =
                         batch.trial_ended(record.outcome.is_failure(), record.has_races(), Instant::now())
@@ -97,12 +97,12 @@ impl Reporter for Plain {
                     say(&line);
                 }
             }
-            Event::BatchEnded => {
+            ProgressEvent::BatchEnded => {
                 if let Some(batch) = batch.take() {
                     say(&batch.ended(Instant::now()));
                 }
             }
-            Event::Note(text) => say(text),
+            ProgressEvent::Note(text) => say(text),
         }
     }
 }

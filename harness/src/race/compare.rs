@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_protocol::{Detector, Race, Variation};
 
 use super::look::Look;
-use super::place::Place;
+use super::place::RacePlace;
 use super::rule::{self, Besides, Rule};
-use super::scope::Scope;
+use super::scope::RaceScope;
 use crate::record::TrialRecord;
 use crate::suppressions::Suppressions;
 
@@ -21,30 +21,30 @@ const MOST: usize = 1000;
 /// Two places in one memory: the earlier access's (None: the detector has not kept it) and the later one's, but for the schedule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
-    places: [Option<Place>; 2],
+    places: [Option<RacePlace>; 2],
     shared: bool,
 }
 
 impl Pair {
     fn of(race: &Race) -> Pair {
-        let mut places = [Some(Place::of(&race.first)), Some(Place::of(&race.second))];
+        let mut places = [Some(RacePlace::of(&race.first)), Some(RacePlace::of(&race.second))];
         places.sort();
         Pair { places, shared: race.shared }
     }
 
     /// Of a race whose earlier access is not known.
     fn of_later(race: &Race) -> Pair {
-        Pair { places: [None, Some(Place::of(&race.second))], shared: race.shared }
+        Pair { places: [None, Some(RacePlace::of(&race.second))], shared: race.shared }
     }
 
-    fn has(&self, place: &Place) -> bool {
+    fn has(&self, place: &RacePlace) -> bool {
         self.places.iter().flatten().any(|known| known == place)
     }
 }
 
 /// What a detector says of a pair.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct DetectorSays {
     /// Trials in which it reported the pair.
     pub trials: u64,
     /// An example.
@@ -66,7 +66,7 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Who reports it.
-    pub said: BTreeMap<Detector, Said>,
+    pub said: BTreeMap<Detector, DetectorSays>,
     /// Who differs from the memory model.
     pub differences: Vec<Difference>,
 }
@@ -102,7 +102,7 @@ impl Comparison {
         if asked.len() < 2 || !asked.contains(&Detector::Ptx) {
             return None;
         }
-        let scope = Scope::of(variation);
+        let scope = RaceScope::of(variation);
         let counts = |race: &&Race| scope.takes_in(race);
         let all_look = |record: &&TrialRecord| {
             let look = Look::of(&variation.of_trial(record.trial));
@@ -160,7 +160,7 @@ fn is_certain(race: &Race) -> bool {
 /// What was said of each pair.
 #[derive(Default)]
 struct Pairs {
-    said: BTreeMap<Pair, BTreeMap<Detector, Said>>,
+    said: BTreeMap<Pair, BTreeMap<Detector, DetectorSays>>,
     more: u64,
 }
 
@@ -177,13 +177,13 @@ impl Pairs {
                 continue;
             }
             let said = self.said.entry(pair).or_default().entry(race.detector);
-            said.or_insert_with(|| Said { trials: 0, race: race.clone() }).trials += 1;
+            said.or_insert_with(|| DetectorSays { trials: 0, race: race.clone() }).trials += 1;
         }
     }
 
     /// The pairs that a report without its earlier access may mean.
     fn of_later(&self, race: &Race) -> Vec<Pair> {
-        let place = Place::of(&race.second);
+        let place = RacePlace::of(&race.second);
         let mut pairs: Vec<Pair> = self
             .said
             .iter()
@@ -211,7 +211,7 @@ impl Pairs {
     }
 
     fn rows(&self, detectors: &[Detector]) -> Vec<Row> {
-        let row = |(pair, said): (&Pair, &BTreeMap<Detector, Said>)| {
+        let row = |(pair, said): (&Pair, &BTreeMap<Detector, DetectorSays>)| {
             let by_model = said.get(&Detector::Ptx).map(|said| &said.race);
             let differences =
                 detectors.iter().filter(|detector| **detector != Detector::Ptx).filter_map(|one| {

@@ -5,7 +5,7 @@ use bugaroo_protocol::{Detector, HostFrame, Race, RaceClass, RaceKind, RaceParty
 
 /// Where one of the two accesses stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum RacePlace {
     /// A line of the source.
     Source(SourceLine),
     /// A line of the PTX, where the source's is not known.
@@ -24,17 +24,17 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl RacePlace {
     /// Where this access stands.
-    pub fn of(party: &RaceParty) -> Place {
+    pub fn of(party: &RaceParty) -> RacePlace {
         match &party.at {
             Some(at) => match &at.source {
-                Some(source) => Place::Source(source.clone()),
-                None => Place::Ptx { function: at.function.clone(), line: at.ptx_line },
+                Some(source) => RacePlace::Source(source.clone()),
+                None => RacePlace::Ptx { function: at.function.clone(), line: at.ptx_line },
             },
             None => {
                 let by = |frame: &HostFrame| (frame.module.clone(), frame.offset);
-                Place::Call { function: party.kernel.clone(), by: party.called_at.first().map(by) }
+                RacePlace::Call { function: party.kernel.clone(), by: party.called_at.first().map(by) }
             }
         }
     }
@@ -42,9 +42,9 @@ impl Place {
 
 /// What races have in common that count as the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
+pub struct RaceKey {
     /// Both places, in the order of the accesses.
-    pub places: [Place; 2],
+    pub places: [RacePlace; 2],
     /// Who found it.
     pub detector: Detector,
     /// What is wrong.
@@ -55,20 +55,20 @@ pub struct Key {
     pub shared: bool,
 }
 
-impl Key {
+impl RaceKey {
     /// The key of a race.
-    pub fn of(race: &Race) -> Key {
-        let mut places = [Place::of(&race.first), Place::of(&race.second)];
+    pub fn of(race: &Race) -> RaceKey {
+        let mut places = [RacePlace::of(&race.first), RacePlace::of(&race.second)];
         if race.kind == RaceKind::WriteWrite {
             // Which of two writes came first is the schedule's doing.
             places.sort();
         }
         let Race { detector, kind, class, shared, .. } = *race;
-        Key { places, detector, kind, class, shared }
+        RaceKey { places, detector, kind, class, shared }
     }
 
     /// Both places, in an order that does not depend on the schedule.
-    pub fn pair(&self) -> [Place; 2] {
+    pub fn pair(&self) -> [RacePlace; 2] {
         let mut pair = self.places.clone();
         pair.sort();
         pair

@@ -3,7 +3,7 @@
 //! A rule is taken from what the reports say: the class of the race, the edge that is missing, what the two accesses are. Each has a small
 //! program that shows it, in `detectors/README.md`.
 
-use bugaroo_protocol::{Access, Detector, Race, RaceClass, RaceKind, RaceMissing, RaceParty};
+use bugaroo_protocol::{Detector, FaultAccess, Race, RaceClass, RaceKind, RaceMissing, RaceParty};
 use serde::Serialize;
 
 /// A rule of a detector that the memory model has not.
@@ -106,7 +106,7 @@ pub fn of_report(own: &Race, model: Besides) -> Option<Rule> {
 /// Why a detector is silent on what the model reports. `own`: what it reports.
 pub fn of_silence(detector: Detector, model: &Race, own: Besides) -> Option<Rule> {
     let warp = matches!(model.class, RaceClass::IntraWarp | RaceClass::Divergence);
-    let atomics = model.first.access == Access::Atomic && model.second.access == Access::Atomic;
+    let atomics = model.first.access == FaultAccess::Atomic && model.second.access == FaultAccess::Atomic;
     match (detector, model.missing) {
         (Detector::Ptx, _) => None,
         _ if matches!(model.class, RaceClass::InterGrid | RaceClass::Host) => Some(Rule::OneGrid),

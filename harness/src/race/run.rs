@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::compare::Comparison;
 use super::look::Look;
-use super::place::{Key, Place};
-use super::scope::Scope;
+use super::place::{RaceKey, RacePlace};
+use super::scope::RaceScope;
 use crate::findings::Share;
 use crate::outcome::Exit;
 use crate::record::TrialRecord;
@@ -29,12 +29,12 @@ pub struct FoundRace {
     pub first_trial: String,
     /// The rule that suppresses it, by its place among the rules.
     pub suppressed: Option<usize>,
-    key: Key,
+    key: RaceKey,
 }
 
 impl FoundRace {
     /// Its two places, in an order that does not depend on the schedule.
-    pub fn pair(&self) -> [Place; 2] {
+    pub fn pair(&self) -> [RacePlace; 2] {
         self.key.pair()
     }
 }
@@ -93,13 +93,13 @@ impl RaceSummary {
         records: impl IntoIterator<Item = &'a TrialRecord> + Clone,
         address: impl Fn(u64) -> String,
     ) -> Self {
-        let mut all: BTreeMap<Key, FoundRace> = BTreeMap::new();
+        let mut all: BTreeMap<RaceKey, FoundRace> = BTreeMap::new();
         let mut looks: BTreeMap<Look, u64> = BTreeMap::new();
         let mut warnings: BTreeMap<String, RaceWarning> = BTreeMap::new();
-        let mut outside: BTreeSet<Key> = BTreeSet::new();
+        let mut outside: BTreeSet<RaceKey> = BTreeSet::new();
         let comparison = Comparison::new(variation, records.clone());
         let mut sum = RaceSummary { comparison, ..RaceSummary::default() };
-        let scope = Scope::of(variation);
+        let scope = RaceScope::of(variation);
         let mut unmet: BTreeSet<Named> = variation.race_settings.watch.named().collect();
         for record in records {
             *looks.entry(Look::of(&variation.of_trial(record.trial))).or_default() += 1;
@@ -119,7 +119,7 @@ impl RaceSummary {
                 known.trials += 1;
             }
             for race in &of_trial.races {
-                let key = Key::of(race);
+                let key = RaceKey::of(race);
                 if !scope.takes_in(race) {
                     outside.insert(key);
                 } else if let Some(known) = all.get_mut(&key) {

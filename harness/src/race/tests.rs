@@ -1,17 +1,17 @@
 use bugaroo_protocol::{
-    Access, BlockedThread, Detector, HostFrame, Known, Model, NearAllocation, Race, RaceClass, RaceKind,
-    RaceMissing, RaceParty, Races, Scheduler, SourceLine, Space, Turns, Variation,
+    BlockedThread, DelayedSpace, Detector, FaultAccess, HostFrame, KnownThread, Model, NearAllocation, Race,
+    RaceClass, RaceKind, RaceMissing, RaceParty, Races, Scheduler, SourceLine, Turns, Variation,
 };
 
-use super::{Gathered, Key, Look, MOST_RACES, RaceSummary, TrialRaces};
-use crate::oracle::verdict::Verdict;
+use super::{Gathered, Look, MOST_RACES, RaceKey, RaceSummary, TrialRaces};
+use crate::oracle::verdict::OracleVerdict;
 use crate::outcome::{Exit, Outcome};
 use crate::record::TrialRecord;
 use crate::settings::Settings;
 use crate::suppressions::Suppressions;
 
 /// An access at a line of `kernel.cu`.
-pub(crate) fn party(line: u32, access: Access) -> RaceParty {
+pub(crate) fn party(line: u32, access: FaultAccess) -> RaceParty {
     RaceParty {
         kernel: "_Z3sumPi".into(),
         at: Some(BlockedThread {
@@ -23,7 +23,7 @@ pub(crate) fn party(line: u32, access: Access) -> RaceParty {
             source: Some(SourceLine { file: "/src/app/kernel.cu".into(), line }),
             instruction: "st.global.u32 [%rd1], %r1;".into(),
         }),
-        known: Known::Thread,
+        known: KnownThread::Thread,
         forgotten: None,
         near_line: false,
         site: None,
@@ -52,9 +52,9 @@ pub(crate) fn race(first: u32, second: u32) -> Race {
             allocated_at: Vec::new(),
             freed_at: Vec::new(),
         }),
-        first: party(first, Access::Store),
+        first: party(first, FaultAccess::Store),
         latest: None,
-        second: party(second, Access::Load),
+        second: party(second, FaultAccess::Load),
         missing: RaceMissing::Acquire,
         proven: true,
         count: 1,
@@ -127,9 +127,9 @@ fn no_more_are_kept_than_there_is_room_for() {
 #[test]
 fn races_of_the_same_places_are_one() {
     let writes = |first, second| Race { kind: RaceKind::WriteWrite, ..race(first, second) };
-    assert_eq!(Key::of(&writes(3, 9)), Key::of(&writes(9, 3)));
-    assert_ne!(Key::of(&race(3, 9)), Key::of(&race(9, 3)));
-    assert_eq!(Key::of(&race(3, 9)).pair(), Key::of(&race(9, 3)).pair());
+    assert_eq!(RaceKey::of(&writes(3, 9)), RaceKey::of(&writes(9, 3)));
+    assert_ne!(RaceKey::of(&race(3, 9)), RaceKey::of(&race(9, 3)));
+    assert_eq!(RaceKey::of(&race(3, 9)).pair(), RaceKey::of(&race(9, 3)).pair());
     let others = [
         Race { detector: Detector::Barracuda, ..race(3, 9) },
         Race { kind: RaceKind::ReadWrite, ..race(3, 9) },
@@ -138,7 +138,7 @@ fn races_of_the_same_places_are_one() {
         race(3, 8),
     ];
     for other in others {
-        assert_ne!(Key::of(&other), Key::of(&race(3, 9)), "{other:?}");
+        assert_ne!(RaceKey::of(&other), RaceKey::of(&race(3, 9)), "{other:?}");
     }
     // Lines of the PTX count where there is no source, and calls of the host where there is no thread.
     let bare = |line| {
@@ -147,15 +147,15 @@ fn races_of_the_same_places_are_one() {
         (at.source, at.ptx_line) = (None, Some(line));
         race
     };
-    assert_ne!(Key::of(&bare(7)), Key::of(&bare(8)));
+    assert_ne!(RaceKey::of(&bare(7)), RaceKey::of(&bare(8)));
     let copy = |offset| {
         let frame = HostFrame { function: None, module: "app".into(), offset, source: None };
         let mut race = race(3, 9);
         (race.second.at, race.second.called_at) = (None, vec![frame]);
         race
     };
-    assert_ne!(Key::of(&copy(1)), Key::of(&copy(2)));
-    assert_eq!(Key::of(&copy(1)), Key::of(&copy(1)));
+    assert_ne!(RaceKey::of(&copy(1)), RaceKey::of(&copy(2)));
+    assert_eq!(RaceKey::of(&copy(1)), RaceKey::of(&copy(1)));
 }
 
 #[test]
@@ -280,10 +280,10 @@ fn a_run_counts_trials_and_names_the_first() {
     let found: Vec<bool> = records.iter().map(|record| settings.finds(&variation, record)).collect();
     assert_eq!(found, [false, false, true, true]);
     let verdict = |at: usize| settings.race_verdict(Some(&variation), records[at].races.as_ref().unwrap());
-    assert_eq!(verdict(1), Verdict::Content);
+    assert_eq!(verdict(1), OracleVerdict::Content);
     let said = "write-read race between kernel.cu:3 and kernel.cu:9".to_owned();
-    assert_eq!(verdict(2), Verdict::Discontent(said));
-    assert_eq!(settings.race_verdict(None, records[2].races.as_ref().unwrap()), Verdict::Content);
+    assert_eq!(verdict(2), OracleVerdict::Discontent(said));
+    assert_eq!(settings.race_verdict(None, records[2].races.as_ref().unwrap()), OracleVerdict::Content);
 }
 
 /// What limits delays limits races, too.
@@ -296,8 +296,8 @@ fn other_kernels_and_other_memory_are_not_asked_for() {
     };
     let all = turns(&[Detector::Ptx]);
     assert_eq!(told(all.clone()), (2, 0));
-    assert_eq!(told(Variation { space: Space::Shared, ..all.clone() }), (1, 1));
-    assert_eq!(told(Variation { space: Space::Global, ..all.clone() }), (1, 1));
+    assert_eq!(told(Variation { space: DelayedSpace::Shared, ..all.clone() }), (1, 1));
+    assert_eq!(told(Variation { space: DelayedSpace::Global, ..all.clone() }), (1, 1));
     assert_eq!(
         told(Variation { within_blocks: true, ..all.clone() }),
         (0, 2),

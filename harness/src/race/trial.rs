@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_protocol::{Named, Race, Races};
 use serde::{Deserialize, Serialize};
 
-use super::place::Key;
+use super::place::RaceKey;
 use super::words::one_line;
 
 /// Different races that are kept of a trial; how often there were others is counted.
@@ -41,7 +41,7 @@ pub struct Gathered {
     /// What they told so far.
     pub all: TrialRaces,
     /// Places in its races, by key.
-    known: BTreeMap<Key, usize>,
+    known: BTreeMap<RaceKey, usize>,
 }
 
 /// Whether nothing was counted.
@@ -56,7 +56,7 @@ impl Gathered {
         let Races { races, warnings, met, accesses, bytes } = races;
         self.all.met.extend(met);
         for race in races {
-            let key = Key::of(&race);
+            let key = RaceKey::of(&race);
             match self.known.get(&key) {
                 Some(&at) => {
                     let known = &mut self.all.races[at];
@@ -94,8 +94,8 @@ impl TrialRaces {
 
     /// What differs, in one line each: races that only one of them has, and others that came more or less often.
     pub fn differences(&self, now: &TrialRaces) -> Vec<String> {
-        let by_key = |races: &TrialRaces| -> BTreeMap<Key, Race> {
-            races.races.iter().map(|race| (Key::of(race), race.clone())).collect()
+        let by_key = |races: &TrialRaces| -> BTreeMap<RaceKey, Race> {
+            races.races.iter().map(|race| (RaceKey::of(race), race.clone())).collect()
         };
         let (then, again) = (by_key(self), by_key(now));
         let mut lines = Vec::new();

@@ -1,6 +1,6 @@
 use bugaroo_protocol::{Diagnosis, FlushLengths, Launch, LaunchCounts, LaunchEnd, Message, VERSION};
 
-use super::{Reader, Report};
+use super::{Report, ReportReader};
 
 fn launch(ordinal: u64, kernel: &str, warp_instructions: u64, end: LaunchEnd) -> Message {
     Message::Launch(Launch {
@@ -30,7 +30,7 @@ fn text(messages: &[Message]) -> Vec<u8> {
 }
 
 fn read(text: &[u8], piece: usize) -> Report {
-    let mut reader = Reader::default();
+    let mut reader = ReportReader::default();
     text.chunks(piece).for_each(|bytes| {
         reader.push(bytes);
     });

@@ -12,7 +12,7 @@ use regex::Regex;
 
 use super::Session;
 use crate::capture::{Keep, printable};
-use crate::process::{Patience, Program};
+use crate::process::{Patience, ProgramCall};
 use crate::progress::told;
 
 /// From here on a trial is long.
@@ -66,7 +66,7 @@ impl Session {
             return None;
         }
         let arguments = [OsString::from("--help")];
-        let program = Program {
+        let program = ProgramCall {
             path: target.app.clone(),
             arguments: &arguments,
             directory: target.directory.clone(),

@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::library::DriverLibrary;
 use crate::oracle::{Comparison, Oracle};
 use crate::outcome::Outcome;
-use crate::progress::{Event, Reporter, Silent};
+use crate::progress::{ProgressEvent, Reporter, Silent};
 use crate::record::TrialRecord;
 use crate::target::Target;
 
@@ -95,12 +95,12 @@ struct Counter {
 }
 
 impl Reporter for Counter {
-    fn report(&self, event: Event<'_>) {
+    fn report(&self, event: ProgressEvent<'_>) {
         match event {
-            Event::TrialEnded(_) => {
+            ProgressEvent::TrialEnded(_) => {
                 self.ended.fetch_add(1, Ordering::Relaxed);
             }
-            Event::BatchStarted { what, .. } => self.batches.lock().unwrap().push(what.to_owned()),
+            ProgressEvent::BatchStarted { what, .. } => self.batches.lock().unwrap().push(what.to_owned()),
             _ => {}
         }
     }

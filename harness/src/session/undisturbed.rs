@@ -10,7 +10,7 @@ use crate::capture::{Output, printable};
 use crate::error::Error;
 use crate::oracle::{Oracle, proposal};
 use crate::outcome::Exit;
-use crate::progress::{Event, Reporter};
+use crate::progress::{ProgressEvent, Reporter};
 use crate::schedules::{COMPARED, OutputDiffers, SCHEDULES, Schedules, variations};
 
 /// No more of them are begun after this time: a program that hangs takes its whole timeout in each.
@@ -30,7 +30,7 @@ pub async fn examine(session: &Session, hangs: bool, reporter: &dyn Reporter) ->
     let each = SCHEDULES / variations.len() as u64;
     let at_a_time = if hangs { 1 } else { AT_A_TIME };
     let started = Instant::now();
-    reporter.report(Event::BatchStarted { what: "schedules without injection", trials: SCHEDULES });
+    reporter.report(ProgressEvent::BatchStarted { what: "schedules without injection", trials: SCHEDULES });
     for first in (0..each).step_by(at_a_time as usize) {
         for (variation, cell) in variations.iter().zip(&mut cells) {
             let indices = first..(first + at_a_time).min(each);
@@ -40,7 +40,7 @@ pub async fn examine(session: &Session, hangs: bool, reporter: &dyn Reporter) ->
             break;
         }
     }
-    reporter.report(Event::BatchEnded);
+    reporter.report(ProgressEvent::BatchEnded);
     Ok(Schedules { cells })
 }
 
@@ -58,7 +58,7 @@ pub async fn compare_output(session: &Session, first: &Output, reporter: &dyn Re
     let oracle = &session.settings().oracle;
     let mut others: Vec<Output> = Vec::new();
     let mut differ = 0;
-    reporter.report(Event::BatchStarted { what: "outputs without injection", trials: COMPARED });
+    reporter.report(ProgressEvent::BatchStarted { what: "outputs without injection", trials: COMPARED });
     for variation in &variations {
         let on_end = |full: &FullTrial| {
             // One that fails by itself is told as such by its trial.
@@ -74,7 +74,7 @@ pub async fn compare_output(session: &Session, first: &Output, reporter: &dyn Re
         };
         session.full_trials_with(variation, 0..each, Stop::Never, reporter, on_end).await?;
     }
-    reporter.report(Event::BatchEnded);
+    reporter.report(ProgressEvent::BatchEnded);
     let Some(other) = others.first() else { return Ok(()) };
     let (mut compared, mut proposal) = ([first, other].map(|output| output.head.clone()), None);
     if let Oracle::Reference(comparison) = oracle {

@@ -3,9 +3,9 @@
 use bugaroo_protocol::{Race, Variation};
 
 use super::Settings;
-use crate::oracle::verdict::Verdict;
+use crate::oracle::verdict::OracleVerdict;
 use crate::race::trial::TrialRaces;
-use crate::race::{Scope, one_line};
+use crate::race::{RaceScope, one_line};
 use crate::record::TrialRecord;
 
 impl Settings {
@@ -16,18 +16,20 @@ impl Settings {
     }
 
     /// What the oracle `race` says.
-    pub(crate) fn race_verdict(&self, variation: Option<&Variation>, races: &TrialRaces) -> Verdict {
+    pub(crate) fn race_verdict(&self, variation: Option<&Variation>, races: &TrialRaces) -> OracleVerdict {
         let counting = variation.map(|variation| self.counting(variation, races)).unwrap_or_default();
         match counting.as_slice() {
-            [] => Verdict::Content,
-            [race] => Verdict::Discontent(one_line(race)),
-            [race, more @ ..] => Verdict::Discontent(format!("{}, and {} more", one_line(race), more.len())),
+            [] => OracleVerdict::Content,
+            [race] => OracleVerdict::Discontent(one_line(race)),
+            [race, more @ ..] => {
+                OracleVerdict::Discontent(format!("{}, and {} more", one_line(race), more.len()))
+            }
         }
     }
 
     /// The races of a trial of this variation that count.
     pub fn counting<'a>(&self, variation: &Variation, races: &'a TrialRaces) -> Vec<&'a Race> {
-        let scope = Scope::of(variation);
+        let scope = RaceScope::of(variation);
         let counts = |race: &&Race| scope.takes_in(race) && self.suppressions.of(race).is_none();
         races.races.iter().filter(counts).collect()
     }

@@ -1,8 +1,8 @@
 //! Races in words.
 
 use bugaroo_protocol::{
-    Access, Detector, Forgotten, Known, NearAllocation, Race, RaceClass, RaceKind, RaceMissing, RaceParty,
-    SourceLine,
+    Detector, FaultAccess, Forgotten, KnownThread, NearAllocation, Race, RaceClass, RaceKind, RaceMissing,
+    RaceParty, SourceLine,
 };
 
 use super::failure;
@@ -57,15 +57,15 @@ pub fn noun(party: &RaceParty) -> &'static str {
         };
     }
     match (party.access, party.asynchronous) {
-        (Access::Store, _) if on_mbarrier(party) => "initialisation of an mbarrier",
-        (Access::Atomic, _) if on_mbarrier(party) => "arrival at an mbarrier",
-        (Access::Load, _) if on_mbarrier(party) => "wait for an mbarrier",
-        (Access::Load, false) => "load",
-        (Access::Store, false) => "store",
-        (Access::Atomic, false) => "atomic",
-        (Access::Load, true) => "asynchronous read",
-        (Access::Store, true) => "asynchronous write",
-        (Access::Atomic, true) => "asynchronous reduction",
+        (FaultAccess::Store, _) if on_mbarrier(party) => "initialisation of an mbarrier",
+        (FaultAccess::Atomic, _) if on_mbarrier(party) => "arrival at an mbarrier",
+        (FaultAccess::Load, _) if on_mbarrier(party) => "wait for an mbarrier",
+        (FaultAccess::Load, false) => "load",
+        (FaultAccess::Store, false) => "store",
+        (FaultAccess::Atomic, false) => "atomic",
+        (FaultAccess::Load, true) => "asynchronous read",
+        (FaultAccess::Store, true) => "asynchronous write",
+        (FaultAccess::Atomic, true) => "asynchronous reduction",
     }
 }
 
@@ -100,10 +100,10 @@ fn who(party: &RaceParty) -> String {
     let Some(at) = &party.at else { return demangled(&party.kernel) };
     let [x, y, z] = at.block;
     match party.known {
-        Known::Thread => failure::threads(at),
-        Known::Warp(warp) => format!("block ({x},{y},{z}) warp {warp}"),
-        Known::Block => format!("a thread of block ({x},{y},{z})"),
-        Known::Nobody => "another thread".to_owned(),
+        KnownThread::Thread => failure::threads(at),
+        KnownThread::Warp(warp) => format!("block ({x},{y},{z}) warp {warp}"),
+        KnownThread::Block => format!("a thread of block ({x},{y},{z})"),
+        KnownThread::Nobody => "another thread".to_owned(),
     }
 }
 
@@ -115,19 +115,19 @@ pub fn does(party: &RaceParty) -> String {
     }
     if on_mbarrier(party) {
         let verb = match party.access {
-            Access::Store => "initialises an mbarrier",
-            Access::Atomic => "arrives at an mbarrier",
-            Access::Load => "has waited for an mbarrier",
+            FaultAccess::Store => "initialises an mbarrier",
+            FaultAccess::Atomic => "arrives at an mbarrier",
+            FaultAccess::Load => "has waited for an mbarrier",
         };
         return format!("{who} {verb}");
     }
     let verb = match (party.access, party.asynchronous) {
-        (Access::Load, false) => "loads",
-        (Access::Store, false) => "stores",
-        (Access::Atomic, false) => "changes atomically",
-        (Access::Load, true) => "reads asynchronously",
-        (Access::Store, true) => "writes asynchronously",
-        (Access::Atomic, true) => "reduces asynchronously",
+        (FaultAccess::Load, false) => "loads",
+        (FaultAccess::Store, false) => "stores",
+        (FaultAccess::Atomic, false) => "changes atomically",
+        (FaultAccess::Load, true) => "reads asynchronously",
+        (FaultAccess::Store, true) => "writes asynchronously",
+        (FaultAccess::Atomic, true) => "reduces asynchronously",
     };
     let bytes = if party.bytes == 1 { "1 byte".to_owned() } else { format!("{} bytes", party.bytes) };
     let strength = match party.scope.as_str() {
@@ -205,7 +205,7 @@ pub fn plain_beside_strong(race: &Race) -> Option<&RaceParty> {
 fn is_one_instruction(race: &Race) -> bool {
     let stands = |party: &RaceParty| party.at.as_ref().map(|at| (at.source.clone(), at.ptx_line));
     matches!(race.class, RaceClass::IntraWarp)
-        && race.first.access == Access::Store
+        && race.first.access == FaultAccess::Store
         && stands(&race.first).is_some()
         && stands(&race.first) == stands(&race.second)
 }

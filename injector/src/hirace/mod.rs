@@ -16,11 +16,11 @@ pub(crate) mod word;
 
 use crate::error::{self, InstrumentError};
 use crate::kits::{Pass, apply};
-use crate::logging::{Loads, Log, Logged, LoggingError, Looks, Options, logged};
+use crate::logging::{Loads, Log, LogOptions, Logged, LoggingError, Looks, logged};
 use passes::PASSES;
 
 /// An access is looked at before it is done; branches do not matter.
-const OPTIONS: Options = Options { loads: Loads::Before, branches: false, prune: false };
+const OPTIONS: LogOptions = LogOptions { loads: Loads::Before, branches: false, prune: false };
 /// The kit.
 const HIRACE: Looks = Looks { name: "HiRace", harmless: &["vprintf", "__assertfail"] };
 

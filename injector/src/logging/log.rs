@@ -18,7 +18,7 @@ pub enum Loads {
 
 /// What to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct LogOptions {
     /// When loads are told.
     pub loads: Loads,
     /// Tell branches and where lanes meet again.
@@ -45,7 +45,7 @@ pub struct Log {
     /// By kernel: the functions that it may come to, by their numbers in `sites`.
     pub reached: BTreeMap<String, Vec<usize>>,
     /// What was asked for.
-    pub options: Options,
+    pub options: LogOptions,
 }
 
 impl Table for Log {

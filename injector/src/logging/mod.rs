@@ -33,7 +33,7 @@ mod told;
 
 pub use blind::Blind;
 pub use error::{LoggingError, Unknown};
-pub use log::{Loads, Log, LogPoint, Options};
+pub use log::{Loads, Log, LogOptions, LogPoint};
 pub(crate) use looks::Looks;
 pub use told::{Told, Waited};
 
@@ -42,14 +42,14 @@ use std::collections::BTreeMap;
 use bugaroo_ptx::ast::{Module, Span};
 use bugaroo_ptx::edit::{Edited, LineMap};
 
-use crate::collect_sites::Point;
+use crate::collect_sites::InjectionPoint;
 use crate::error::{InstrumentError, check};
 use crate::kits::{Pass, apply};
 use passes::PASSES;
 
 /// A record's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordPlace {
     /// What is told.
     pub told: Told,
     /// The instruction in the original text.
@@ -66,7 +66,7 @@ pub struct Logged {
     /// The text.
     pub ptx: String,
     /// What is told, by the number that records have.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<RecordPlace>>,
     /// Accesses that are not told, because they are told already.
     pub pruned: Vec<Span>,
     /// Which line of the original each line of the text stems from.
@@ -83,7 +83,7 @@ pub struct Logged {
 
 impl Logged {
     /// The places that threads of a kernel may come to, each at its number. All of them where the module has no such kernel.
-    pub fn places_of(&self, kernel: &str) -> Vec<Option<Place>> {
+    pub fn places_of(&self, kernel: &str) -> Vec<Option<RecordPlace>> {
         let Some(reached) = self.reached.get(kernel) else { return self.places.clone() };
         let is_reached =
             |at: usize| self.functions.get(at / 2).is_some_and(|function| reached.contains(function));
@@ -106,7 +106,7 @@ impl Logged {
 ///
 /// # Errors
 /// As [`crate::instrument`]; and where the module is for a device that is too old.
-pub fn log(source: &str, options: Options) -> Result<Logged, LoggingError> {
+pub fn log(source: &str, options: LogOptions) -> Result<Logged, LoggingError> {
     log_with(source, options, &PASSES).map(|(logged, _)| logged)
 }
 
@@ -114,7 +114,11 @@ pub fn log(source: &str, options: Options) -> Result<Logged, LoggingError> {
 ///
 /// # Errors
 /// As [`log`].
-pub fn log_with(source: &str, options: Options, passes: &[Pass<Log>]) -> Result<(Logged, Log), LoggingError> {
+pub fn log_with(
+    source: &str,
+    options: LogOptions,
+    passes: &[Pass<Log>],
+) -> Result<(Logged, Log), LoggingError> {
     let module = bugaroo_ptx::parse(source).map_err(InstrumentError::from)?;
     check(&module)?;
     let mut log = LOGGING.look(&module, options)?;
@@ -128,9 +132,10 @@ pub fn log_with(source: &str, options: Options, passes: &[Pass<Log>]) -> Result<
 /// What came of the passes.
 pub(crate) fn logged(edited: Edited, log: &Log) -> Logged {
     let at = |(index, point): (usize, &LogPoint)| {
-        let Point { span, guard, .. } = &log.sites.points[index];
+        let InjectionPoint { span, guard, .. } = &log.sites.points[index];
         let (span, guarded) = (*span, guard.is_some());
-        let place = |told: Option<Told>| told.map(|told| Place { told, span, line: point.line, guarded });
+        let place =
+            |told: Option<Told>| told.map(|told| RecordPlace { told, span, line: point.line, guarded });
         let told = |told| place(told).filter(|_| !point.pruned);
         [told(point.before), told(point.behind)]
     };
@@ -154,7 +159,7 @@ const LOGGING: Looks = Looks { name: "logging", harmless: &["vprintf", "__assert
 
 impl Looks {
     /// What there is to look at in a module.
-    pub(crate) fn look(&self, module: &Module, options: Options) -> Result<Log, LoggingError> {
+    pub(crate) fn look(&self, module: &Module, options: LogOptions) -> Result<Log, LoggingError> {
         check_age(module).map_err(|target| LoggingError::TooOld { by: self.name, target })?;
         Ok(places::collect(module, options, self))
     }

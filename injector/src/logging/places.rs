@@ -13,13 +13,13 @@ use bugaroo_semantics::event::AccessKind;
 use super::blind;
 use super::calls::Calls;
 use super::error::Unknown;
-use super::log::{Loads, Log, LogPoint, Options};
+use super::log::{Loads, Log, LogOptions, LogPoint};
 use super::looks::Looks;
 use super::told::{Told, Waited};
-use crate::collect_sites::{Point, PointKind, SiteTable, collect_sites};
+use crate::collect_sites::{InjectionPoint, PointKind, SiteTable, collect_sites};
 
 /// Finds everything.
-pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Log {
+pub(super) fn collect(module: &Module, options: LogOptions, looks: &Looks) -> Log {
     let mut sites = collect_sites(module);
     let taken_first = if options.branches { add_forks(module, &mut sites) } else { BTreeSet::new() };
     let functions = || {
@@ -56,7 +56,7 @@ pub(super) fn collect(module: &Module, options: Options, looks: &Looks) -> Log {
     let blind = blind::kernels(&calls, &unknown);
     let waited = waited(&calls, &sites, &points);
     // What has something that is not told stays as it is.
-    let is_known = |point: &Point| !unknown.contains_key(&sites.functions[point.function].name);
+    let is_known = |point: &InjectionPoint| !unknown.contains_key(&sites.functions[point.function].name);
     let known: Vec<bool> = sites.points.iter().map(is_known).collect();
     let mut each = known.iter();
     points.retain(|_| each.next() == Some(&true));
@@ -95,9 +95,9 @@ fn waited(calls: &Calls<'_>, sites: &SiteTable, points: &[LogPoint]) -> BTreeMap
 /// What is told at a place; the text of what cannot be told.
 fn tell(
     module: &Module,
-    point: &Point,
+    point: &InjectionPoint,
     instruction: Option<&Instruction>,
-    (options, taken_first, harmless): (Options, &BTreeSet<usize>, &[&str]),
+    (options, taken_first, harmless): (LogOptions, &BTreeSet<usize>, &[&str]),
 ) -> Result<LogPoint, String> {
     let mut told = LogPoint { line: instruction.map_or(0, |one| one.line), ..LogPoint::default() };
     // The end of a body has no instruction.
@@ -252,8 +252,16 @@ fn add_forks(module: &Module, sites: &mut SiteTable) -> BTreeSet<usize> {
     taken_first
 }
 
-fn fork(function: usize, span: Span, before_at: usize) -> Point {
-    Point { function, kind: PointKind::Fork, span, before_at, guard: None, site: None, takes_fence: false }
+fn fork(function: usize, span: Span, before_at: usize) -> InjectionPoint {
+    InjectionPoint {
+        function,
+        kind: PointKind::Fork,
+        span,
+        before_at,
+        guard: None,
+        site: None,
+        takes_fence: false,
+    }
 }
 
 /// The block `{ … }` of a call that this place is in.

@@ -22,12 +22,12 @@ use bugaroo_semantics::effect::{Effect, Stated};
 use bugaroo_semantics::event::AccessKind;
 
 use super::log::Log;
-use crate::access::{Access, Base};
+use crate::access::{AccessOperand, OperandBase};
 use crate::collect_sites::PointKind;
 
 /// An access that is told.
 struct Known<'a> {
-    access: &'a Access,
+    access: &'a AccessOperand,
     stated: Stated,
 }
 
@@ -98,8 +98,10 @@ fn in_block(instructions: &[&Instruction], log: &Log, at: &BTreeMap<usize, usize
             first.registers(&mut |name| written.push(name));
         }
         known.retain(|one| match &one.access.address.base {
-            Base::Register64(name) | Base::Register32(name) => !written.contains(&name.as_str()),
-            Base::Symbol(_) | Base::Absolute => true,
+            OperandBase::Register64(name) | OperandBase::Register32(name) => {
+                !written.contains(&name.as_str())
+            }
+            OperandBase::Symbol(_) | OperandBase::Absolute => true,
         });
     }
     pruned.append(&mut recent);
@@ -107,7 +109,7 @@ fn in_block(instructions: &[&Instruction], log: &Log, at: &BTreeMap<usize, usize
 }
 
 /// Whether one access touches all the bytes of the other, whatever the registers hold.
-fn covers(one: &Known<'_>, access: &Access, stated: Stated) -> bool {
+fn covers(one: &Known<'_>, access: &AccessOperand, stated: Stated) -> bool {
     one.access.space == access.space
         && one.access.address == access.address
         && one.stated.ty.bytes() == stated.ty.bytes()

@@ -1,6 +1,6 @@
 //! The places of a module as passes go through them.
 
-use crate::collect_sites::{Point, PointKind, SiteTable};
+use crate::collect_sites::{InjectionPoint, PointKind, SiteTable};
 use crate::emit::label;
 use crate::plan::{Around, Plan};
 
@@ -8,7 +8,7 @@ use crate::plan::{Around, Plan};
 pub(super) fn each<'a>(
     table: &'a SiteTable,
     plan: &'a mut Plan,
-) -> impl Iterator<Item = (usize, &'a Point, &'a mut Around)> {
+) -> impl Iterator<Item = (usize, &'a InjectionPoint, &'a mut Around)> {
     table
         .points
         .iter()
@@ -24,6 +24,6 @@ pub(super) fn skip_label(index: usize) -> String {
 }
 
 /// Whether a place needs its skip label.
-pub(super) fn has_skip(point: &Point) -> bool {
+pub(super) fn has_skip(point: &InjectionPoint) -> bool {
     point.guard.is_some() || matches!(point.kind, PointKind::Fence(_))
 }

@@ -6,7 +6,7 @@
 
 use bugaroo_device_handlers::symbols;
 
-use crate::access::Access;
+use crate::access::AccessOperand;
 use crate::collect_sites::{PointKind, SiteTable};
 use crate::emit::{ANSWER, CHOICE, Code, Concern, HELD, P, THREAD, immediate, label};
 use crate::plan::{Around, Plan};
@@ -25,14 +25,14 @@ pub(super) fn run(table: &SiteTable, plan: &mut Plan) {
 }
 
 /// Looks one element up: its value in `HELD`, whether it was found in `CHOICE`.
-fn look_up(code: &mut Code, access: &Access, site: u32, element: usize) {
+fn look_up(code: &mut Code, access: &AccessOperand, site: u32, element: usize) {
     let at = code.element_address(access, element);
     let word = immediate(access.word(site, 0, element as u8));
     let results = [format!("{HELD}{element}"), format!("{CHOICE}{element}")];
     code.call(symbols::LOAD, &[("b32", THREAD), ("b64", at), ("b64", &word)], &[&results[0], &results[1]]);
 }
 
-fn scalar(index: usize, access: &Access, site: u32, around: &mut Around) {
+fn scalar(index: usize, access: &AccessOperand, site: u32, around: &mut Around) {
     let (run, done) = (label(index, "run"), label(index, "done"));
     let mut code = Code::default();
     code.unless_pending(Concern::of(access), &run);
@@ -50,7 +50,7 @@ fn scalar(index: usize, access: &Access, site: u32, around: &mut Around) {
     around.after.push_str(&code.finish());
 }
 
-fn vector(index: usize, access: &Access, site: u32, around: &mut Around) {
+fn vector(index: usize, access: &AccessOperand, site: u32, around: &mut Around) {
     let (run, done) = (label(index, "run"), label(index, "done"));
     let elements = 0..access.elements.len();
     let mut code = Code::default();

@@ -8,7 +8,7 @@ use bugaroo_semantics::effect::Stated;
 use bugaroo_semantics::event::AccessKind;
 use bugaroo_semantics::scope::Strength;
 
-use crate::access::Access;
+use crate::access::AccessOperand;
 use crate::collect_sites::PointKind;
 use crate::logging::Told;
 
@@ -28,7 +28,7 @@ pub fn locks(told: Told) -> bool {
 }
 
 /// The access of a place, if it is looked at: any but those of shared memory.
-pub(crate) fn looked_at(kind: &PointKind) -> Option<&Access> {
+pub(crate) fn looked_at(kind: &PointKind) -> Option<&AccessOperand> {
     match kind {
         PointKind::Store { access, .. } | PointKind::Load(access) | PointKind::Atomic(access) => {
             Some(access).filter(|access| access.space != BufferSpace::Shared)

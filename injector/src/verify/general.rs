@@ -9,7 +9,7 @@ use bugaroo_ptx::types::{Semantics, Space, Type};
 use super::view::{FunctionView, View, jump_target, owner_of, owners};
 use super::violation::Violation;
 use crate::access::Element;
-use crate::collect_sites::{Point, PointKind};
+use crate::collect_sites::{InjectionPoint, PointKind};
 use crate::emit::{
     ADDRESS, AT, CTA, LABEL_PREFIX, LANES, LEADER, LOGGED, P, QUEUE, RECORD, REGISTER_PREFIX, SLOT, WORD,
     WRITE,
@@ -170,7 +170,7 @@ fn reads(instruction: &Instruction, address: &str) -> bool {
 }
 
 /// Whether a place is a load that writes this register.
-fn loads_into(point: &Point, name: &str) -> bool {
+fn loads_into(point: &InjectionPoint, name: &str) -> bool {
     let PointKind::Load(access) = &point.kind else { return false };
     let writes =
         |element: &Element| matches!(element, Element::Register { name: register, .. } if register == name);

@@ -7,7 +7,7 @@ use bugaroo_ptx::types::Scope;
 
 use super::questions::{Call, Evaluation, Term, address, loaded, stored};
 use super::view::{Place, jump_target};
-use crate::access::{Access, Element};
+use crate::access::{AccessOperand, Element};
 use crate::collect_sites::PointKind;
 use crate::emit::{AT, FLAGGED, HELD, P, RESTORE, ROUTE, THREAD, label};
 
@@ -91,7 +91,7 @@ pub(super) fn guard_opens(place: &Place<'_>) -> Judgement {
     require(opens, "lanes without the guard are not sent past it first")
 }
 
-fn store(place: &Place<'_>, access: &Access, slot: u32) -> Judgement {
+fn store(place: &Place<'_>, access: &AccessOperand, slot: u32) -> Judgement {
     let site = place.site()?;
     let word = |element| access.word(site, slot, element).encode();
     let value = |element: usize| stored(&access.elements[element]);
@@ -109,7 +109,7 @@ fn store(place: &Place<'_>, access: &Access, slot: u32) -> Judgement {
     require(jumps(&place.after, Some(RESTORE), &done) == 1, "it is restored without need")
 }
 
-fn load(place: &Place<'_>, access: &Access) -> Judgement {
+fn load(place: &Place<'_>, access: &AccessOperand) -> Judgement {
     let site = place.site()?;
     let word = |element| access.word(site, 0, element).encode();
     let asked = asks(&evaluate(&place.before), symbols::LOAD, access, |_| None, word);
@@ -131,7 +131,7 @@ fn load(place: &Place<'_>, access: &Access) -> Judgement {
     require(jumps(&place.before, None, &done) == passes, "what was found is loaded again")
 }
 
-fn atomic(place: &Place<'_>, access: &Access) -> Judgement {
+fn atomic(place: &Place<'_>, access: &AccessOperand) -> Judgement {
     let site = place.site()?;
     let word = |element| access.word(site, 0, element).encode();
     let asked = asks(&evaluate(&place.before), symbols::ATOMIC, access, |_| None, word);
@@ -154,7 +154,7 @@ fn drains(place: &Place<'_>, event: u32) -> Judgement {
 fn asks(
     evaluation: &Evaluation,
     handler: &str,
-    access: &Access,
+    access: &AccessOperand,
     value: impl Fn(usize) -> Option<Term>,
     word: impl Fn(u8) -> u64,
 ) -> bool {

@@ -8,7 +8,7 @@ use bugaroo_ptx::ast::{Instruction, Operand};
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Space;
 
-use crate::access::{Access, Base, Element};
+use crate::access::{AccessOperand, Element, OperandBase};
 
 /// A value as a term over registers: a root plus a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,12 +119,12 @@ impl Evaluation {
 }
 
 /// The generic address of an element.
-pub(super) fn address(access: &Access, element: usize) -> Term {
+pub(super) fn address(access: &AccessOperand, element: usize) -> Term {
     let offset = access.address.offset;
     let within = match &access.address.base {
-        Base::Register64(name) | Base::Symbol(name) => Term::register(name).plus(offset),
-        Base::Register32(name) => Term::register(name).plus(offset).apply("u32 to u64"),
-        Base::Absolute => Term::constant(offset as u64),
+        OperandBase::Register64(name) | OperandBase::Symbol(name) => Term::register(name).plus(offset),
+        OperandBase::Register32(name) => Term::register(name).plus(offset).apply("u32 to u64"),
+        OperandBase::Absolute => Term::constant(offset as u64),
     };
     let generic = match access.space {
         BufferSpace::Shared => within.apply("Shared"),
@@ -144,7 +144,7 @@ pub(super) fn stored(element: &Element) -> Option<Term> {
 }
 
 /// The bits of a stored element as a logger is given them: without those that the type does not have.
-pub(super) fn logged(element: &Element, access: &Access) -> Option<Term> {
+pub(super) fn logged(element: &Element, access: &AccessOperand) -> Option<Term> {
     let cut = (u64::MAX >> (64 - access.ty.bits())) as i64;
     stored(element).map(|term| term.apply(&format!("and {cut:#x}")))
 }
@@ -180,7 +180,7 @@ pub(super) fn chosen(predicate: &str) -> Term {
 
 /// What a loaded element's register has to hold when its raw bits stand in `from`: the bits, extended as
 /// the type says and cut to the register.
-pub(super) fn loaded(access: &Access, bits: u32, from: &str) -> Term {
+pub(super) fn loaded(access: &AccessOperand, bits: u32, from: &str) -> Term {
     let mut term = Term::register(from);
     let unused = 64 - access.ty.bits();
     if bits > access.ty.bits() {

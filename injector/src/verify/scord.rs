@@ -11,7 +11,7 @@ use super::looking::{Looking, calls, passed_over};
 use super::places::{Judgement, evaluate, instruction, require};
 use super::questions::{Term, address, chosen, number, wide};
 use super::view::Place;
-use crate::access::Access;
+use crate::access::AccessOperand;
 use crate::emit::{ADDRESS, ANSWER, COMPARAND, P, label};
 use crate::logging::{LogPoint, Told};
 use crate::scord::names::NAMES;
@@ -46,7 +46,7 @@ fn owes(pass: &str, place: &Place<'_>, told: &LogPoint) -> Judgement {
 }
 
 /// What the detector has to know of an access: address and word.
-fn access_known(place: &Place<'_>, access: &Access, stated: &Stated) -> [Term; 2] {
+fn access_known(place: &Place<'_>, access: &AccessOperand, stated: &Stated) -> [Term; 2] {
     [address(access, 0), Term::constant(word(place.index, stated))]
 }
 

@@ -3,7 +3,7 @@
 use bugaroo_ptx::ast::{Function, Instruction, Item, Module, Statement, StatementKind};
 
 use super::violation::Violation;
-use crate::collect_sites::{Point, SiteTable};
+use crate::collect_sites::{InjectionPoint, SiteTable};
 
 /// Every name of ours contains this, and every injected statement contains a name of ours.
 const MARK: &str = "bugaroo_";
@@ -37,7 +37,7 @@ pub(super) enum Token<'a> {
 /// The injected statements before and after a place, in order, with the blocks of calls opened.
 pub(super) struct Place<'a> {
     pub(super) index: usize,
-    pub(super) point: &'a Point,
+    pub(super) point: &'a InjectionPoint,
     pub(super) before: Vec<&'a Statement>,
     pub(super) after: Vec<&'a Statement>,
 }

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bugaroo_cuda_abi::{CUstream, Function, Functions};
+use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 
 use super::guard::{Handle, anytime};
 use super::status::{Outcome, Status};
@@ -208,23 +208,23 @@ unsafe extern "C" fn get_logger(place: *mut *mut c_void) -> c_int {
 
 /// The functions of this file, by name.
 pub static FUNCTIONS: Functions = &[
-    ("cublasCreate_v2", Function(create as *const c_void)),
-    ("cublasDestroy_v2", Function(destroy as *const c_void)),
-    ("cublasGetVersion_v2", Function(version as *const c_void)),
-    ("cublasGetProperty", Function(property as *const c_void)),
-    ("cublasGetCudartVersion", Function(cudart_version as *const c_void)),
-    ("cublasSetWorkspace_v2", Function(set_workspace as *const c_void)),
-    ("cublasSetStream_v2", Function(set_stream as *const c_void)),
-    ("cublasGetStream_v2", Function(get_stream as *const c_void)),
-    ("cublasSetPointerMode_v2", Function(set_pointer_mode as *const c_void)),
-    ("cublasGetPointerMode_v2", Function(get_pointer_mode as *const c_void)),
-    ("cublasSetMathMode", Function(set_math_mode as *const c_void)),
-    ("cublasGetMathMode", Function(get_math_mode as *const c_void)),
-    ("cublasSetAtomicsMode", Function(set_atomics_mode as *const c_void)),
-    ("cublasGetAtomicsMode", Function(get_atomics_mode as *const c_void)),
-    ("cublasSetSmCountTarget", Function(set_multiprocessors as *const c_void)),
-    ("cublasGetSmCountTarget", Function(get_multiprocessors as *const c_void)),
-    ("cublasLoggerConfigure", Function(logger as *const c_void)),
-    ("cublasSetLoggerCallback", Function(set_logger as *const c_void)),
-    ("cublasGetLoggerCallback", Function(get_logger as *const c_void)),
+    ("cublasCreate_v2", FunctionAddress(create as *const c_void)),
+    ("cublasDestroy_v2", FunctionAddress(destroy as *const c_void)),
+    ("cublasGetVersion_v2", FunctionAddress(version as *const c_void)),
+    ("cublasGetProperty", FunctionAddress(property as *const c_void)),
+    ("cublasGetCudartVersion", FunctionAddress(cudart_version as *const c_void)),
+    ("cublasSetWorkspace_v2", FunctionAddress(set_workspace as *const c_void)),
+    ("cublasSetStream_v2", FunctionAddress(set_stream as *const c_void)),
+    ("cublasGetStream_v2", FunctionAddress(get_stream as *const c_void)),
+    ("cublasSetPointerMode_v2", FunctionAddress(set_pointer_mode as *const c_void)),
+    ("cublasGetPointerMode_v2", FunctionAddress(get_pointer_mode as *const c_void)),
+    ("cublasSetMathMode", FunctionAddress(set_math_mode as *const c_void)),
+    ("cublasGetMathMode", FunctionAddress(get_math_mode as *const c_void)),
+    ("cublasSetAtomicsMode", FunctionAddress(set_atomics_mode as *const c_void)),
+    ("cublasGetAtomicsMode", FunctionAddress(get_atomics_mode as *const c_void)),
+    ("cublasSetSmCountTarget", FunctionAddress(set_multiprocessors as *const c_void)),
+    ("cublasGetSmCountTarget", FunctionAddress(get_multiprocessors as *const c_void)),
+    ("cublasLoggerConfigure", FunctionAddress(logger as *const c_void)),
+    ("cublasSetLoggerCallback", FunctionAddress(set_logger as *const c_void)),
+    ("cublasGetLoggerCallback", FunctionAddress(get_logger as *const c_void)),
 ];

@@ -278,8 +278,8 @@ fn turn_on_device<T: Scalar<Real = T> + num_traits::Float>(call: &Call<'_>, plac
 
 /// The functions of this file that have no counts.
 pub static PLAIN: bugaroo_cuda_abi::Functions = &[
-    ("cublasSrotg_v2", bugaroo_cuda_abi::Function(rotg::<f32> as *const std::ffi::c_void)),
-    ("cublasDrotg_v2", bugaroo_cuda_abi::Function(rotg::<f64> as *const std::ffi::c_void)),
+    ("cublasSrotg_v2", bugaroo_cuda_abi::FunctionAddress(rotg::<f32> as *const std::ffi::c_void)),
+    ("cublasDrotg_v2", bugaroo_cuda_abi::FunctionAddress(rotg::<f64> as *const std::ffi::c_void)),
 ];
 
 functions! {

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use bugaroo_cuda_abi::{Function, Functions};
+use bugaroo_cuda_abi::{FunctionAddress, Functions};
 
 /// A `cublasStatus_t` other than `CUBLAS_STATUS_SUCCESS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,6 @@ pub extern "C" fn text(status: c_int) -> *const c_char {
 
 /// The functions of this file, by name.
 pub static FUNCTIONS: Functions = &[
-    ("cublasGetStatusName", Function(name as *const c_void)),
-    ("cublasGetStatusString", Function(text as *const c_void)),
+    ("cublasGetStatusName", FunctionAddress(name as *const c_void)),
+    ("cublasGetStatusString", FunctionAddress(text as *const c_void)),
 ];

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use bugaroo_cuda_abi::{CUstream, Function, Functions};
+use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 use num_complex::Complex;
 use rustfft::FftDirection;
 
@@ -151,10 +151,10 @@ real! {
 
 /// The functions of this file, by name.
 pub static FUNCTIONS: Functions = &[
-    ("cufftExecC2C", Function(c2c as *const c_void)),
-    ("cufftExecZ2Z", Function(z2z as *const c_void)),
-    ("cufftExecR2C", Function(r2c as *const c_void)),
-    ("cufftExecC2R", Function(c2r as *const c_void)),
-    ("cufftExecD2Z", Function(d2z as *const c_void)),
-    ("cufftExecZ2D", Function(z2d as *const c_void)),
+    ("cufftExecC2C", FunctionAddress(c2c as *const c_void)),
+    ("cufftExecZ2Z", FunctionAddress(z2z as *const c_void)),
+    ("cufftExecR2C", FunctionAddress(r2c as *const c_void)),
+    ("cufftExecC2R", FunctionAddress(c2r as *const c_void)),
+    ("cufftExecD2Z", FunctionAddress(d2z as *const c_void)),
+    ("cufftExecZ2D", FunctionAddress(z2d as *const c_void)),
 ];

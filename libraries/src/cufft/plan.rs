@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_longlong, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bugaroo_cuda_abi::{CUstream, Function, Functions};
+use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 
 use super::layout::Side;
 use super::status::{Outcome, Status, anytime};
@@ -378,27 +378,27 @@ unsafe extern "C" fn make_plan_many<I: Wide>(
 
 /// The functions of this file, by name.
 pub static FUNCTIONS: Functions = &[
-    ("cufftCreate", Function(create as *const c_void)),
-    ("cufftDestroy", Function(destroy as *const c_void)),
-    ("cufftSetStream", Function(set_stream as *const c_void)),
-    ("cufftSetWorkArea", Function(set_work_area as *const c_void)),
-    ("cufftSetAutoAllocation", Function(set_auto_allocation as *const c_void)),
-    ("cufftGetSize", Function(size as *const c_void)),
-    ("cufftGetVersion", Function(version as *const c_void)),
-    ("cufftGetProperty", Function(property as *const c_void)),
-    ("cufftPlan1d", Function(plan_1d as *const c_void)),
-    ("cufftPlan2d", Function(plan_2d as *const c_void)),
-    ("cufftPlan3d", Function(plan_3d as *const c_void)),
-    ("cufftPlanMany", Function(plan_many as *const c_void)),
-    ("cufftMakePlan1d", Function(make_plan_1d as *const c_void)),
-    ("cufftMakePlan2d", Function(make_plan_2d as *const c_void)),
-    ("cufftMakePlan3d", Function(make_plan_3d as *const c_void)),
-    ("cufftMakePlanMany", Function(make_plan_many::<c_int> as *const c_void)),
-    ("cufftMakePlanMany64", Function(make_plan_many::<c_longlong> as *const c_void)),
-    ("cufftGetSize1d", Function(get_size_1d as *const c_void)),
-    ("cufftGetSize2d", Function(get_size_2d as *const c_void)),
-    ("cufftGetSize3d", Function(get_size_3d as *const c_void)),
-    ("cufftEstimate1d", Function(estimate_1d as *const c_void)),
-    ("cufftEstimate2d", Function(estimate_2d as *const c_void)),
-    ("cufftEstimate3d", Function(estimate_3d as *const c_void)),
+    ("cufftCreate", FunctionAddress(create as *const c_void)),
+    ("cufftDestroy", FunctionAddress(destroy as *const c_void)),
+    ("cufftSetStream", FunctionAddress(set_stream as *const c_void)),
+    ("cufftSetWorkArea", FunctionAddress(set_work_area as *const c_void)),
+    ("cufftSetAutoAllocation", FunctionAddress(set_auto_allocation as *const c_void)),
+    ("cufftGetSize", FunctionAddress(size as *const c_void)),
+    ("cufftGetVersion", FunctionAddress(version as *const c_void)),
+    ("cufftGetProperty", FunctionAddress(property as *const c_void)),
+    ("cufftPlan1d", FunctionAddress(plan_1d as *const c_void)),
+    ("cufftPlan2d", FunctionAddress(plan_2d as *const c_void)),
+    ("cufftPlan3d", FunctionAddress(plan_3d as *const c_void)),
+    ("cufftPlanMany", FunctionAddress(plan_many as *const c_void)),
+    ("cufftMakePlan1d", FunctionAddress(make_plan_1d as *const c_void)),
+    ("cufftMakePlan2d", FunctionAddress(make_plan_2d as *const c_void)),
+    ("cufftMakePlan3d", FunctionAddress(make_plan_3d as *const c_void)),
+    ("cufftMakePlanMany", FunctionAddress(make_plan_many::<c_int> as *const c_void)),
+    ("cufftMakePlanMany64", FunctionAddress(make_plan_many::<c_longlong> as *const c_void)),
+    ("cufftGetSize1d", FunctionAddress(get_size_1d as *const c_void)),
+    ("cufftGetSize2d", FunctionAddress(get_size_2d as *const c_void)),
+    ("cufftGetSize3d", FunctionAddress(get_size_3d as *const c_void)),
+    ("cufftEstimate1d", FunctionAddress(estimate_1d as *const c_void)),
+    ("cufftEstimate2d", FunctionAddress(estimate_2d as *const c_void)),
+    ("cufftEstimate3d", FunctionAddress(estimate_3d as *const c_void)),
 ];

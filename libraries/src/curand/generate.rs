@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, PoisonError};
 
-use bugaroo_cuda_abi::{CUstream, Function, Functions};
+use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 
 use super::generator::{self, Handle};
 use super::status::{Outcome, Status, anytime};
@@ -133,12 +133,12 @@ extern "C" fn wide_bits(handle: Handle, _place: *mut u64, _count: usize) -> c_in
 
 /// The functions of this file, by name.
 pub static FUNCTIONS: Functions = &[
-    ("curandGenerate", Function(bits as *const c_void)),
-    ("curandGenerateLongLong", Function(wide_bits as *const c_void)),
-    ("curandGenerateUniform", Function(uniform as *const c_void)),
-    ("curandGenerateUniformDouble", Function(uniform_double as *const c_void)),
-    ("curandGenerateNormal", Function(normal as *const c_void)),
-    ("curandGenerateNormalDouble", Function(normal_double as *const c_void)),
-    ("curandGenerateLogNormal", Function(log_normal as *const c_void)),
-    ("curandGenerateLogNormalDouble", Function(log_normal_double as *const c_void)),
+    ("curandGenerate", FunctionAddress(bits as *const c_void)),
+    ("curandGenerateLongLong", FunctionAddress(wide_bits as *const c_void)),
+    ("curandGenerateUniform", FunctionAddress(uniform as *const c_void)),
+    ("curandGenerateUniformDouble", FunctionAddress(uniform_double as *const c_void)),
+    ("curandGenerateNormal", FunctionAddress(normal as *const c_void)),
+    ("curandGenerateNormalDouble", FunctionAddress(normal_double as *const c_void)),
+    ("curandGenerateLogNormal", FunctionAddress(log_normal as *const c_void)),
+    ("curandGenerateLogNormalDouble", FunctionAddress(log_normal_double as *const c_void)),
 ];

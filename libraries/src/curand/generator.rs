@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_ulonglong, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bugaroo_cuda_abi::{CUstream, Function, Functions};
+use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 
 use super::status::{Outcome, Status, anytime, unsupported};
 use crate::driver;
@@ -191,14 +191,14 @@ unsafe extern "C" fn property(kind: c_int, place: *mut c_int) -> c_int {
 
 /// The functions of this file, by name.
 pub static FUNCTIONS: Functions = &[
-    ("curandCreateGenerator", Function(create as *const c_void)),
-    ("curandCreateGeneratorHost", Function(create_on_host as *const c_void)),
-    ("curandDestroyGenerator", Function(destroy as *const c_void)),
-    ("curandSetStream", Function(set_stream as *const c_void)),
-    ("curandSetPseudoRandomGeneratorSeed", Function(set_seed as *const c_void)),
-    ("curandSetGeneratorOffset", Function(set_offset as *const c_void)),
-    ("curandSetGeneratorOrdering", Function(set_ordering as *const c_void)),
-    ("curandGenerateSeeds", Function(seeds as *const c_void)),
-    ("curandGetVersion", Function(version as *const c_void)),
-    ("curandGetProperty", Function(property as *const c_void)),
+    ("curandCreateGenerator", FunctionAddress(create as *const c_void)),
+    ("curandCreateGeneratorHost", FunctionAddress(create_on_host as *const c_void)),
+    ("curandDestroyGenerator", FunctionAddress(destroy as *const c_void)),
+    ("curandSetStream", FunctionAddress(set_stream as *const c_void)),
+    ("curandSetPseudoRandomGeneratorSeed", FunctionAddress(set_seed as *const c_void)),
+    ("curandSetGeneratorOffset", FunctionAddress(set_offset as *const c_void)),
+    ("curandSetGeneratorOrdering", FunctionAddress(set_ordering as *const c_void)),
+    ("curandGenerateSeeds", FunctionAddress(seeds as *const c_void)),
+    ("curandGetVersion", FunctionAddress(version as *const c_void)),
+    ("curandGetProperty", FunctionAddress(property as *const c_void)),
 ];

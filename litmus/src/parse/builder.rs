@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::parse::table;
-use crate::test::{LOCATIONS, Location, REGISTERS, Register, Space, Test, Thread};
+use crate::test::{LOCATIONS, REGISTERS, Register, Test, TestLocation, TestSpace, Thread};
 
 /// A test in the making.
 pub(super) struct Builder {
@@ -23,7 +23,12 @@ impl Builder {
         if locations.len() == LOCATIONS {
             return Err(Problem::unsupported(at, format!("more than {LOCATIONS} locations")));
         }
-        locations.push(Location { name: name.to_owned(), initial: 0, bytes: 4, space: Space::Global });
+        locations.push(TestLocation {
+            name: name.to_owned(),
+            initial: 0,
+            bytes: 4,
+            space: TestSpace::Global,
+        });
         Ok(locations.len() - 1)
     }
 
@@ -74,7 +79,7 @@ impl Builder {
                 |thread: &&Thread| thread.instructions.iter().any(|one| one.op.location() == Some(index));
             let mut ctas = self.test.threads.iter().filter(uses).map(|thread| thread.cta);
             let first = ctas.next();
-            if location.space == Space::Shared && ctas.any(|cta| Some(cta) != first) {
+            if location.space == TestSpace::Shared && ctas.any(|cta| Some(cta) != first) {
                 let message =
                     format!("{} lies in shared memory, but threads of two CTAs use it", location.name);
                 return Err(Problem::syntax(at, message));

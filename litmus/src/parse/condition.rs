@@ -3,7 +3,7 @@
 use crate::condition::{Condition, Expression, Quantifier};
 use crate::cursor::Cursor;
 use crate::error::Problem;
-use crate::key::Key;
+use crate::key::OutcomeKey;
 use crate::test::Test;
 
 /// Parentheses and negations within each other: deeper is no test that somebody wrote.
@@ -77,7 +77,7 @@ fn not(cursor: &mut Cursor<'_>, test: &Test, depth: u32) -> Result<Expression, P
     if cursor.take_word("false") {
         return Ok(Expression::Constant(false));
     }
-    let key = Key::parse(cursor, test)?;
+    let key = OutcomeKey::parse(cursor, test)?;
     let unequal = cursor.take("!=");
     if !unequal && !cursor.take("==") {
         cursor.expect("=")?;

@@ -3,7 +3,9 @@
 use super::builder::Builder;
 use crate::cursor::Cursor;
 use crate::error::{Problem, place};
-use crate::test::{Arithmetic, FenceKind, Instruction, Op, Order, Rmw, Scope, Space, Type, Value};
+use crate::test::{
+    Arithmetic, Rmw, Scope, TestFence, TestInstruction, TestOp, TestOrder, TestSpace, TestType, TestValue,
+};
 
 /// Barriers that a CTA has.
 const BARRIERS: u64 = 16;
@@ -14,7 +16,7 @@ pub(super) fn parse(
     thread: usize,
     text: &str,
     builder: &mut Builder,
-) -> Result<Instruction, Problem> {
+) -> Result<TestInstruction, Problem> {
     let offset = cell.skip_blanks();
     let rest = cell.rest();
     let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
@@ -27,14 +29,14 @@ pub(super) fn parse(
         return Err(Problem::syntax(left, format!("`{opcode}` takes no more operands")));
     }
     let (line, column) = place(text, offset);
-    Ok(Instruction { op, line, column })
+    Ok(TestInstruction { op, line, column })
 }
 
 #[derive(Clone, Copy, Default)]
 struct Modifiers {
     order: Option<&'static str>,
     scope: Option<Scope>,
-    ty: Option<Type>,
+    ty: Option<TestType>,
     rmw: Option<Rmw>,
     /// `.global` is said.
     global: bool,
@@ -50,7 +52,7 @@ struct Reader<'a, 'b> {
 }
 
 impl Reader<'_, '_> {
-    fn op(&mut self) -> Result<Op, Problem> {
+    fn op(&mut self) -> Result<TestOp, Problem> {
         let opcode = self.opcode;
         let (stem, modifiers) = opcode.split_once('.').unwrap_or((opcode, ""));
         match stem {
@@ -64,16 +66,16 @@ impl Reader<'_, '_> {
             }
             "fence" => self.fence(modifiers),
             "membar" => match modifiers {
-                "cta" => Ok(Op::Membar(Scope::Cta)),
-                "gl" => Ok(Op::Membar(Scope::Gpu)),
-                "sys" => Ok(Op::Membar(Scope::Sys)),
+                "cta" => Ok(TestOp::Membar(Scope::Cta)),
+                "gl" => Ok(TestOp::Membar(Scope::Gpu)),
+                "sys" => Ok(TestOp::Membar(Scope::Sys)),
                 _ => Err(self.unknown()),
             },
             "bar" | "barrier" => self.barrier(modifiers),
             "mov" => {
                 let wide = self.plain_type(modifiers)?;
                 let register = self.register(wide)?;
-                Ok(Op::Move(register, self.next_value(wide)?))
+                Ok(TestOp::Move(register, self.next_value(wide)?))
             }
             "add" | "sub" | "and" | "or" | "xor" => {
                 let wide = self.plain_type(modifiers)?;
@@ -86,31 +88,31 @@ impl Reader<'_, '_> {
                 };
                 let register = self.register(wide)?;
                 let (a, b) = (self.next_value(wide)?, self.next_value(wide)?);
-                Ok(Op::Arithmetic(operation, register, a, b))
+                Ok(TestOp::Arithmetic(operation, register, a, b))
             }
             _ => Err(self.unknown()),
         }
     }
 
-    fn load(&mut self) -> Result<Op, Problem> {
-        let order = self.order(Order::Weak, &["weak", "volatile", "relaxed", "acquire"])?;
-        let ty = self.ty(Type { bytes: 4, signed: false });
+    fn load(&mut self) -> Result<TestOp, Problem> {
+        let order = self.order(TestOrder::Weak, &["weak", "volatile", "relaxed", "acquire"])?;
+        let ty = self.ty(TestType { bytes: 4, signed: false });
         let register = self.register(ty.bytes == 8)?;
         self.cell.expect(",")?;
         let location = self.location(ty)?;
-        Ok(Op::Load { order, ty, register, location })
+        Ok(TestOp::Load { order, ty, register, location })
     }
 
-    fn store(&mut self) -> Result<Op, Problem> {
-        let order = self.order(Order::Weak, &["weak", "volatile", "relaxed", "release"])?;
-        let ty = self.ty(Type { bytes: 4, signed: false });
+    fn store(&mut self) -> Result<TestOp, Problem> {
+        let order = self.order(TestOrder::Weak, &["weak", "volatile", "relaxed", "release"])?;
+        let ty = self.ty(TestType { bytes: 4, signed: false });
         let location = self.location(ty)?;
         let value = self.next_value(ty.bytes == 8)?;
-        Ok(Op::Store { order, ty, location, value })
+        Ok(TestOp::Store { order, ty, location, value })
     }
 
-    fn atomic(&mut self, answers: bool) -> Result<Op, Problem> {
-        let relaxed = Order::Relaxed(self.modifiers.scope.unwrap_or(Scope::Gpu));
+    fn atomic(&mut self, answers: bool) -> Result<TestOp, Problem> {
+        let relaxed = TestOrder::Relaxed(self.modifiers.scope.unwrap_or(Scope::Gpu));
         let orders: &[_] =
             if answers { &["relaxed", "acquire", "release", "acq_rel"] } else { &["relaxed", "release"] };
         let order = self.order(relaxed, orders)?;
@@ -118,7 +120,7 @@ impl Reader<'_, '_> {
             let message = format!("`{}` does not say what it does: add, exch, cas, …", self.opcode);
             return Err(Problem::syntax(self.offset, message));
         };
-        let ty = self.ty(Type { bytes: 4, signed: false });
+        let ty = self.ty(TestType { bytes: 4, signed: false });
         let fits = match rmw {
             Rmw::Inc | Rmw::Dec => ty.bytes == 4 && !ty.signed,
             Rmw::Add => matches!((ty.bytes, ty.signed), (4, _) | (8, false)),
@@ -138,35 +140,35 @@ impl Reader<'_, '_> {
         let location = self.location(ty)?;
         let value = self.next_value(wide)?;
         let swap = if rmw == Rmw::Cas { Some(self.next_value(wide)?) } else { None };
-        Ok(Op::Atomic { order, ty, rmw, register, location, value, swap })
+        Ok(TestOp::Atomic { order, ty, rmw, register, location, value, swap })
     }
 
-    fn fence(&mut self, modifiers: &str) -> Result<Op, Problem> {
+    fn fence(&mut self, modifiers: &str) -> Result<TestOp, Problem> {
         let (kind, scope) = modifiers.split_once('.').unwrap_or(("acq_rel", modifiers));
         let kind = match kind {
-            "sc" => FenceKind::Sc,
-            "acq_rel" => FenceKind::AcqRel,
-            "acquire" => FenceKind::Acquire,
-            "release" => FenceKind::Release,
+            "sc" => TestFence::Sc,
+            "acq_rel" => TestFence::AcqRel,
+            "acquire" => TestFence::Acquire,
+            "release" => TestFence::Release,
             _ => return Err(self.unknown()),
         };
-        scope_of(scope).map(|scope| Op::Fence(kind, scope)).ok_or_else(|| self.unknown())
+        scope_of(scope).map(|scope| TestOp::Fence(kind, scope)).ok_or_else(|| self.unknown())
     }
 
-    fn barrier(&mut self, modifiers: &str) -> Result<Op, Problem> {
+    fn barrier(&mut self, modifiers: &str) -> Result<TestOp, Problem> {
         if self.opcode == "bar.warp.sync" {
             let at = self.cell.skip_blanks();
             if !self.cell.is_at_end() && self.cell.number()? & 0xffff_ffff != 0xffff_ffff {
                 return Err(Problem::unsupported(at, "bar.warp.sync of a part of a warp is not supported"));
             }
-            return Ok(Op::WarpBarrier);
+            return Ok(TestOp::WarpBarrier);
         }
         if !matches!(modifiers, "sync" | "cta.sync" | "sync.aligned" | "cta.sync.aligned") {
             return Err(self.unknown());
         }
         let at = self.cell.skip_blanks();
         match self.cell.number()? {
-            number if number < BARRIERS => Ok(Op::Barrier(number as u32)),
+            number if number < BARRIERS => Ok(TestOp::Barrier(number as u32)),
             number => Err(Problem::syntax(at, format!("there is no barrier {number}: a CTA has {BARRIERS}"))),
         }
     }
@@ -210,9 +212,9 @@ impl Reader<'_, '_> {
     }
 
     /// The order that the modifiers tell, if it is one of these.
-    fn order(&self, none: Order, of: &[&str]) -> Result<Order, Problem> {
+    fn order(&self, none: TestOrder, of: &[&str]) -> Result<TestOrder, Problem> {
         let Some(order) = self.modifiers.order else {
-            if self.modifiers.scope.is_some() && none == Order::Weak {
+            if self.modifiers.scope.is_some() && none == TestOrder::Weak {
                 let message = format!("`{}` has a scope, but no order: relaxed, acquire, …", self.opcode);
                 return Err(Problem::syntax(self.offset, message));
             }
@@ -223,12 +225,12 @@ impl Reader<'_, '_> {
             return Err(Problem::syntax(self.offset, message));
         }
         let strong = match (order, self.modifiers.scope) {
-            ("weak", None) => return Ok(Order::Weak),
-            ("volatile", None) => return Ok(Order::Volatile),
-            ("relaxed", Some(scope)) => Order::Relaxed(scope),
-            ("acquire", Some(scope)) => Order::Acquire(scope),
-            ("release", Some(scope)) => Order::Release(scope),
-            ("acq_rel", Some(scope)) => Order::AcqRel(scope),
+            ("weak", None) => return Ok(TestOrder::Weak),
+            ("volatile", None) => return Ok(TestOrder::Volatile),
+            ("relaxed", Some(scope)) => TestOrder::Relaxed(scope),
+            ("acquire", Some(scope)) => TestOrder::Acquire(scope),
+            ("release", Some(scope)) => TestOrder::Release(scope),
+            ("acq_rel", Some(scope)) => TestOrder::AcqRel(scope),
             ("weak" | "volatile", Some(_)) => {
                 let message = format!("`{}`: .{order} has no scope", self.opcode);
                 return Err(Problem::syntax(self.offset, message));
@@ -241,7 +243,7 @@ impl Reader<'_, '_> {
         Ok(strong)
     }
 
-    fn ty(&self, default: Type) -> Type {
+    fn ty(&self, default: TestType) -> TestType {
         self.modifiers.ty.unwrap_or(default)
     }
 
@@ -255,7 +257,7 @@ impl Reader<'_, '_> {
     }
 
     /// The location that comes next, which is made as wide as its access.
-    fn location(&mut self, ty: Type) -> Result<usize, Problem> {
+    fn location(&mut self, ty: TestType) -> Result<usize, Problem> {
         let bracket = self.cell.take("[");
         let at = self.cell.skip_blanks();
         let name = self.cell.name()?;
@@ -268,7 +270,7 @@ impl Reader<'_, '_> {
         }
         let index = self.builder.location(name, at)?;
         let location = &mut self.builder.test.locations[index];
-        if self.modifiers.global && location.space != Space::Global {
+        if self.modifiers.global && location.space != TestSpace::Global {
             return Err(Problem::syntax(at, format!("{name} does not lie in global memory")));
         }
         location.bytes = location.bytes.max(ty.bytes);
@@ -302,15 +304,15 @@ impl Reader<'_, '_> {
     }
 
     /// The value that comes next, behind a comma.
-    fn next_value(&mut self, wide: bool) -> Result<Value, Problem> {
+    fn next_value(&mut self, wide: bool) -> Result<TestValue, Problem> {
         self.cell.expect(",")?;
         let at = self.cell.skip_blanks();
         if self.cell.rest().starts_with(|c: char| c.is_ascii_digit() || c == '-') {
             let value = self.cell.number()?;
-            return Ok(Value::Constant(if wide { value } else { value & u64::from(u32::MAX) }));
+            return Ok(TestValue::Constant(if wide { value } else { value & u64::from(u32::MAX) }));
         }
         let name = self.cell.name()?;
-        self.use_register(name, at, wide).map(Value::Register)
+        self.use_register(name, at, wide).map(TestValue::Register)
     }
 
     fn unknown(&self) -> Problem {
@@ -318,20 +320,20 @@ impl Reader<'_, '_> {
     }
 }
 
-impl Op {
+impl TestOp {
     /// Whether a register of this name stands in it.
     fn uses(&self, name: &str, thread: &crate::test::Thread) -> bool {
         let is = |index: usize| thread.registers[index].name == name;
-        let value = |value: &Value| matches!(value, Value::Register(index) if is(*index));
+        let value = |value: &TestValue| matches!(value, TestValue::Register(index) if is(*index));
         match self {
-            Op::Load { register, .. } => is(*register),
-            Op::Store { value: stored, .. } => value(stored),
-            Op::Atomic { register, value: with, swap, .. } => {
+            TestOp::Load { register, .. } => is(*register),
+            TestOp::Store { value: stored, .. } => value(stored),
+            TestOp::Atomic { register, value: with, swap, .. } => {
                 register.is_some_and(is) || value(with) || swap.as_ref().is_some_and(value)
             }
-            Op::Move(register, from) => is(*register) || value(from),
-            Op::Arithmetic(_, register, a, b) => is(*register) || value(a) || value(b),
-            Op::Fence(..) | Op::Membar(_) | Op::Barrier(_) | Op::WarpBarrier => false,
+            TestOp::Move(register, from) => is(*register) || value(from),
+            TestOp::Arithmetic(_, register, a, b) => is(*register) || value(a) || value(b),
+            TestOp::Fence(..) | TestOp::Membar(_) | TestOp::Barrier(_) | TestOp::WarpBarrier => false,
         }
     }
 }
@@ -345,7 +347,7 @@ fn scope_of(text: &str) -> Option<Scope> {
     }
 }
 
-fn type_of(text: &str) -> Option<Type> {
+fn type_of(text: &str) -> Option<TestType> {
     let signed = text.starts_with('s');
     let bytes = match text.strip_prefix(['u', 's', 'b'])? {
         "8" => 1,
@@ -354,7 +356,7 @@ fn type_of(text: &str) -> Option<Type> {
         "64" => 8,
         _ => return None,
     };
-    Some(Type { bytes, signed })
+    Some(TestType { bytes, signed })
 }
 
 fn rmw_of(text: &str) -> Option<Rmw> {

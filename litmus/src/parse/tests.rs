@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::parse;
-use crate::error::Fault;
-use crate::key::Key;
-use crate::test::{Op, Order, Rmw, Scope, Space, Test, Value};
+use crate::error::FileFault;
+use crate::key::OutcomeKey;
+use crate::test::{Rmw, Scope, Test, TestOp, TestOrder, TestSpace, TestValue};
 use crate::{Expression, Quantifier, shape};
 
 const MP: &str = "PTX MP\n{\nx=0;\ny=0;\n}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\nst.weak x, 1 | ld.acquire.gpu r0, y ;\n\
@@ -14,7 +14,7 @@ fn with(instruction: &str) -> String {
     format!("PTX T\n{{ x=0; y=0; }}\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0;\n{instruction} | ld r9, x;\n")
 }
 
-fn only(instruction: &str) -> Op {
+fn only(instruction: &str) -> TestOp {
     let test = parse(&with(instruction)).unwrap_or_else(|error| panic!("{instruction}: {error}"));
     test.threads[0].instructions[0].op
 }
@@ -42,7 +42,7 @@ fn line_ends_comments_and_quotations_do_not_matter() {
     let text = MP.replace('\n', "\r\n").replace("st.weak", "(* a ; | comment\r\n*) st.weak");
     let text = text.replace("y=0;", "y=0; // exists (").replace("PTX MP", "PTX MP\r\n\"what it is about\"");
     let (plain, dressed) = (parse(MP).expect("plain"), parse(&text).expect("dressed"));
-    let ops = |test: &Test| -> Vec<Op> {
+    let ops = |test: &Test| -> Vec<TestOp> {
         test.threads.iter().flat_map(|thread| &thread.instructions).map(|one| one.op).collect()
     };
     assert_eq!(ops(&plain), ops(&dressed));
@@ -52,22 +52,22 @@ fn line_ends_comments_and_quotations_do_not_matter() {
 #[test]
 fn instructions() {
     let value = |op| match op {
-        Op::Store { value, .. } => value,
+        TestOp::Store { value, .. } => value,
         other => panic!("{other:?}"),
     };
-    assert_eq!(value(only("st x, 7")), Value::Constant(7));
-    assert_eq!(value(only("st.volatile.global.u32 [x], 0x10")), Value::Constant(16));
-    assert_eq!(value(only("st.u64 x, -1")), Value::Constant(u64::MAX));
-    assert_eq!(value(only("st.weak x, -1")), Value::Constant(0xffff_ffff));
-    assert_eq!(value(only("st.relaxed.sys x, r4")), Value::Register(0));
+    assert_eq!(value(only("st x, 7")), TestValue::Constant(7));
+    assert_eq!(value(only("st.volatile.global.u32 [x], 0x10")), TestValue::Constant(16));
+    assert_eq!(value(only("st.u64 x, -1")), TestValue::Constant(u64::MAX));
+    assert_eq!(value(only("st.weak x, -1")), TestValue::Constant(0xffff_ffff));
+    assert_eq!(value(only("st.relaxed.sys x, r4")), TestValue::Register(0));
     let atomic = |text| match only(text) {
-        Op::Atomic { order, rmw, register, swap, ty, .. } => (order, rmw, register, swap, ty.bytes),
+        TestOp::Atomic { order, rmw, register, swap, ty, .. } => (order, rmw, register, swap, ty.bytes),
         other => panic!("{other:?}"),
     };
-    let relaxed = Order::Relaxed(Scope::Gpu);
+    let relaxed = TestOrder::Relaxed(Scope::Gpu);
     assert_eq!(atomic("atom.add r0, x, 1"), (relaxed, Rmw::Add, Some(0), None, 4));
-    assert_eq!(atomic("red.inc.release.cta x, 1"), (Order::Release(Scope::Cta), Rmw::Inc, None, None, 4));
-    let cas = (Order::AcqRel(Scope::Sys), Rmw::Cas, Some(0), Some(Value::Constant(2)), 8);
+    assert_eq!(atomic("red.inc.release.cta x, 1"), (TestOrder::Release(Scope::Cta), Rmw::Inc, None, None, 4));
+    let cas = (TestOrder::AcqRel(Scope::Sys), Rmw::Cas, Some(0), Some(TestValue::Constant(2)), 8);
     assert_eq!(atomic("atom.acq_rel.sys.cas.b64 r0, x, 1, 2"), cas);
     for fine in [
         "membar.gl",
@@ -83,7 +83,7 @@ fn instructions() {
 
 #[test]
 fn what_cannot_be_is_named_with_its_place() {
-    use Fault::{Syntax, Unsupported};
+    use FileFault::{Syntax, Unsupported};
     for (instruction, fault, part) in [
         ("ld.mmio.relaxed.sys r0, x", Unsupported, ".mmio is not supported"),
         ("frob r0, x", Unsupported, "instruction `frob` is not supported"),
@@ -144,8 +144,11 @@ fn initial_values_and_spaces() {
     let test = parse(text).expect("it parses");
     let locations: Vec<_> =
         test.locations.iter().map(|at| (at.name.as_str(), at.initial, at.bytes, at.space)).collect();
-    let wanted =
-        [("x", 3, 4, Space::Shared), ("y", 0x1_ffff_ffff, 8, Space::Global), ("z", 0, 4, Space::Global)];
+    let wanted = [
+        ("x", 3, 4, TestSpace::Shared),
+        ("y", 0x1_ffff_ffff, 8, TestSpace::Global),
+        ("z", 0, 4, TestSpace::Global),
+    ];
     assert_eq!(locations, wanted);
     assert_eq!((test.threads[0].registers[0].initial, test.threads[0].registers[0].wide), (5, false));
     assert_eq!((test.threads[1].registers[0].initial, test.threads[1].registers[0].wide), (u64::MAX, true));
@@ -155,9 +158,9 @@ fn initial_values_and_spaces() {
 #[test]
 fn conditions() {
     let holds = |test: &Test, r0: u64, x: u64| {
-        let value = |key: Key| match key {
-            Key::Register { .. } => r0,
-            Key::Location(_) => x,
+        let value = |key: OutcomeKey| match key {
+            OutcomeKey::Register { .. } => r0,
+            OutcomeKey::Location(_) => x,
         };
         test.condition.as_ref().expect("a condition").expression.holds(&value)
     };

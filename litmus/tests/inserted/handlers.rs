@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model};
+use bugaroo_device_handlers::{HandlerModel, LAUNCH_VARIABLE, LaunchState, Layout};
 use bugaroo_injector::instrument;
 use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Scheduler,
-    launch,
+    AllocationKind, DeviceConfig, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler,
+    SchedulerStrategy, launch,
 };
 
 use super::{Asked, Work, compiled, table, words};
@@ -48,7 +48,7 @@ impl Instrumented {
         Instrumented { memory, program, cells, base, layout, flags }
     }
 
-    pub fn run(&mut self, work: &Work<'_>, model: Model, seed: u64) -> Vec<u8> {
+    pub fn run(&mut self, work: &Work<'_>, model: HandlerModel, seed: u64) -> Vec<u8> {
         let memory = &mut self.memory;
         memory.fill(self.cells, work.bytes as u64, &[0]).expect("the cells are there");
         memory.fill(self.base, self.layout.zeroed_bytes, &[0]).expect("the buffers are there");
@@ -64,7 +64,7 @@ impl Instrumented {
             cluster: None,
             step_budget: Some(1 << 22),
         };
-        let mut scheduler: Box<dyn Scheduler> = match seed % 2 {
+        let mut scheduler: Box<dyn SchedulerStrategy> = match seed % 2 {
             0 => Box::new(RandomScheduler::new(seed)),
             _ => Box::new(PctScheduler::new(seed, PctScheduler::DEPTH, None)),
         };
@@ -79,7 +79,7 @@ impl Instrumented {
 }
 
 /// The outcomes of so many trials with the fences asked for, and of as many others with them compiled in.
-pub fn rates(work: &Work<'_>, asked: &Asked, model: Model, trials: u64) -> [Rates; 2] {
+pub fn rates(work: &Work<'_>, asked: &Asked, model: HandlerModel, trials: u64) -> [Rates; 2] {
     let words = words(&table(work.text), asked);
     let mut ours = Instrumented::new(work.text, work, Some(&words));
     let mut theirs = Instrumented::new(&compiled(work.text, asked).0, work, None);

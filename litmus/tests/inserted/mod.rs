@@ -7,11 +7,11 @@ pub mod random;
 use std::sync::Arc;
 
 pub use bugaroo_device_handlers::flags::{INSERT, NARROW, OMIT};
-use bugaroo_injector::collect_sites::{Point, PointKind, SiteTable, collect_sites};
+use bugaroo_injector::collect_sites::{InjectionPoint, PointKind, SiteTable, collect_sites};
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, LaunchSpec, Memory, MemoryModel, PctScheduler, Program, RandomScheduler,
-    Scheduler, launch_with,
+    SchedulerStrategy, launch_with,
 };
 
 /// Sites and what is asked of them: words of `bugaroo_device_handlers::flags`.
@@ -33,7 +33,7 @@ pub fn table(text: &str) -> SiteTable {
 }
 
 /// All that may be asked of a point.
-pub fn choices(point: &Point) -> Vec<u32> {
+pub fn choices(point: &InjectionPoint) -> Vec<u32> {
     match point.kind {
         _ if point.site.is_none() => Vec::new(),
         PointKind::Fence(_) => vec![OMIT, NARROW],
@@ -54,7 +54,7 @@ pub fn words(table: &SiteTable, asked: &Asked) -> Vec<u32> {
 pub fn compiled(text: &str, asked: &Asked) -> (String, SiteTable) {
     let original = table(text);
     let words = words(&original, asked);
-    let word = |point: &Point| point.site.map_or(0, |site| words[site as usize]);
+    let word = |point: &InjectionPoint| point.site.map_or(0, |site| words[site as usize]);
     let mut output = String::new();
     let mut inserted = Vec::new();
     let mut from = 0;
@@ -161,15 +161,15 @@ impl Loaded {
         let model: Option<Box<dyn MemoryModel>> = match own {
             Own::None => None,
             Own::StoreBuffer => {
-                let settings = store_buffer::Settings { pw, seed: seeds, capacity: 256 };
+                let settings = store_buffer::StoreBufferSettings { pw, seed: seeds, capacity: 256 };
                 Some(Box::new(store_buffer::StoreBuffer::new(&settings, Arc::clone(&self.sites))))
             }
             Own::Ptx => {
-                let settings = ptx::Settings { pw, pr, seed: seeds, memory: 1 << 26 };
-                Some(Box::new(ptx::Ptx::new(&settings, Arc::clone(&self.facts))))
+                let settings = ptx::PtxSettings { pw, pr, seed: seeds, memory: 1 << 26 };
+                Some(Box::new(ptx::PtxModel::new(&settings, Arc::clone(&self.facts))))
             }
         };
-        let mut scheduler: Box<dyn Scheduler> = match seed % 2 {
+        let mut scheduler: Box<dyn SchedulerStrategy> = match seed % 2 {
             0 => Box::new(RandomScheduler::new(seed)),
             _ => Box::new(PctScheduler::new(seed, PctScheduler::DEPTH, None)),
         };

@@ -24,8 +24,8 @@ use bugaroo_harness::Interrupt;
 use jiff::Timestamp;
 
 pub use error::SlurmError;
-use folder::{Folder, Job};
-pub use request::{Collected, POLL, Progress, Request, Tell};
+use folder::{Folder, SlurmJob};
+pub use request::{POLL, SlurmCollected, SlurmProgress, SlurmRequest, Tell};
 use script::Spoken;
 use tool::Tools;
 
@@ -38,10 +38,10 @@ use crate::plan::{Plan, Slurm};
 /// submitted, goes on.
 pub async fn run(
     plan: &Plan,
-    request: &Request,
+    request: &SlurmRequest,
     interrupt: Interrupt,
     tell: &dyn Tell,
-) -> Result<Collected, SlurmError> {
+) -> Result<SlurmCollected, SlurmError> {
     run_with(&Tools::in_path(), plan, request, interrupt, tell).await
 }
 
@@ -52,10 +52,10 @@ pub async fn run(
 pub async fn run_with(
     tools: &Tools,
     plan: &Plan,
-    request: &Request,
+    request: &SlurmRequest,
     mut interrupt: Interrupt,
     tell: &dyn Tell,
-) -> Result<Collected, SlurmError> {
+) -> Result<SlurmCollected, SlurmError> {
     let slurm = plan.slurm.as_ref().ok_or_else(|| SlurmError::NoTable { plan: plan.path.clone() })?;
     script::check_label(&request.label)?;
     // An option that cannot be is told before anything is made.
@@ -89,7 +89,7 @@ pub async fn run_with(
         None => {
             let arguments = submit::arguments(plan, slurm, &folder)?;
             let id = number(tools, &arguments, &record, &folder, request, &mut interrupt, tell).await?;
-            let record = Job { job: Some(id), ..record };
+            let record = SlurmJob { job: Some(id), ..record };
             folder.remember(&record)?;
             tell.line(&format!(
                 "Night {} is job {id} of {} tasks; it goes on without this terminal. `scancel {id}` ends it",
@@ -102,10 +102,15 @@ pub async fn run_with(
 }
 
 /// The record of a night that was never submitted, with its script beside it.
-fn first(plan: &Plan, slurm: &Slurm, request: &Request, folder: &Folder) -> Result<Job, SlurmError> {
+fn first(
+    plan: &Plan,
+    slurm: &Slurm,
+    request: &SlurmRequest,
+    folder: &Folder,
+) -> Result<SlurmJob, SlurmError> {
     let text = script::script(plan, slurm, request, request.seed, folder)?;
     folder.write(script::NAME, text.as_bytes())?;
-    Ok(Job {
+    Ok(SlurmJob {
         schema: folder::SCHEMA,
         label: request.label.clone(),
         plan: plan.path.as_path().spoken()?.to_owned(),
@@ -119,21 +124,26 @@ fn first(plan: &Plan, slurm: &Slurm, request: &Request, folder: &Folder) -> Resu
 }
 
 /// The record for another job of the same night; two at a time would write the same results.
-async fn once_more(tools: &Tools, id: u32, record: Job, folder: &Folder) -> Result<Job, SlurmError> {
+async fn once_more(
+    tools: &Tools,
+    id: u32,
+    record: SlurmJob,
+    folder: &Folder,
+) -> Result<SlurmJob, SlurmError> {
     if submit::find(tools, &folder.file(script::NAME)).await?.is_some() {
         return Err(SlurmError::Runs { job: id });
     }
     let submitted = Timestamp::now().to_string();
-    Ok(Job { job: None, submitted, restarts: BTreeMap::new(), ..record })
+    Ok(SlurmJob { job: None, submitted, restarts: BTreeMap::new(), ..record })
 }
 
 /// The job's number: it is submitted, unless that has happened and its number was not written down.
 async fn number(
     tools: &Tools,
     arguments: &[String],
-    record: &Job,
+    record: &SlurmJob,
     folder: &Folder,
-    request: &Request,
+    request: &SlurmRequest,
     interrupt: &mut Interrupt,
     tell: &dyn Tell,
 ) -> Result<u32, SlurmError> {
@@ -156,7 +166,7 @@ async fn number(
 }
 
 /// Checks that a record is of this plan.
-fn check(record: &Job, plan: &Plan) -> Result<(), SlurmError> {
+fn check(record: &SlurmJob, plan: &Plan) -> Result<(), SlurmError> {
     if record.plan_sha256 == plan.sha256 {
         return Ok(());
     }

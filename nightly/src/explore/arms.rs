@@ -3,7 +3,7 @@
 use bugaroo_harness::Variation;
 use bugaroo_protocol::Model;
 
-use crate::plan::cells::Grid;
+use crate::plan::cells::PlanGrid;
 
 /// How much of what a neighbour's trials are worth counts: by the number of steps between.
 const NEAR: f64 = 0.25;
@@ -22,7 +22,7 @@ pub struct Arm {
 }
 
 /// All configurations of a space.
-pub fn all(space: &Grid, base: &Variation) -> Vec<Arm> {
+pub fn all(space: &PlanGrid, base: &Variation) -> Vec<Arm> {
     let arm = |(key, variation): (String, Variation)| {
         let of = |list: &[f64], value: f64| list.iter().position(|one| *one == value).unwrap_or(0);
         let at = [
@@ -60,11 +60,11 @@ mod tests {
     use bugaroo_harness::Variation;
 
     use super::{all, near};
-    use crate::plan::cells::Grid;
+    use crate::plan::cells::PlanGrid;
 
     #[test]
     fn neighbours_differ_by_few_steps_in_one_model() {
-        let arms = all(&Grid::to_explore(), &Variation::default());
+        let arms = all(&PlanGrid::to_explore(), &Variation::default());
         assert_eq!(arms.len(), 48);
         for (at, arm) in arms.iter().enumerate() {
             let near = near(arm, &arms);

@@ -2,11 +2,11 @@ use bugaroo_harness::Variation;
 use bugaroo_protocol::Scheduler;
 
 use super::draw::Draw;
-use super::{Choice, Explorer, Known, SHARE, Shown, Way, arms};
-use crate::plan::cells::Grid;
+use super::{Choice, Explorer, ExplorerKnown, SHARE, TrialShown, Way, arms};
+use crate::plan::cells::PlanGrid;
 
-fn explorer(seed: u64, known: Option<Known>) -> Explorer {
-    Explorer::new(arms::all(&Grid::to_explore(), &Variation::default()), seed, known)
+fn explorer(seed: u64, known: Option<ExplorerKnown>) -> Explorer {
+    Explorer::new(arms::all(&PlanGrid::to_explore(), &Variation::default()), seed, known)
 }
 
 /// A program with places 1 to 8 that all trials show: what else one shows depends on its choice and on chance. The bug needs threads switched
@@ -41,7 +41,7 @@ fn explore(explorer: &mut Explorer, trials: u64) -> Vec<Choice> {
             let place = explorer.known().trials;
             let (failed, things) = run(explorer, choice, place);
             let meetings: Vec<u32> = (1..=8).collect();
-            let shown = Shown { trial: place, failed, things: &things, meetings: &meetings, more: 0 };
+            let shown = TrialShown { trial: place, failed, things: &things, meetings: &meetings, more: 0 };
             explorer.take(choice, &shown);
             chosen.push(choice);
         }
@@ -108,12 +108,12 @@ fn shards_add_up() {
     explore(&mut other, 160);
     let mut both = one.known().clone();
     both.merge(other.known());
-    let ways = |known: &Known| (known.switched.trials, known.swarm.trials);
+    let ways = |known: &ExplorerKnown| (known.switched.trials, known.swarm.trials);
     let (one_has, other_has) = (ways(one.known()), ways(other.known()));
     assert!(one_has.0 > 0 && one_has.1 > 0);
     assert_eq!(ways(&both), (one_has.0 + other_has.0, one_has.1 + other_has.1));
     assert_eq!(both.trials, 240);
     assert_eq!(both.arms.iter().map(|score| score.trials).sum::<u64>(), 240);
-    let things = |known: &Known| known.things.values().map(|count| u64::from(*count)).sum::<u64>();
+    let things = |known: &ExplorerKnown| known.things.values().map(|count| u64::from(*count)).sum::<u64>();
     assert_eq!(things(&both), things(one.known()) + things(other.known()));
 }

@@ -23,14 +23,14 @@ pub const NIGHTS: usize = 30;
 
 /// Failures, of trials that passed or failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenFailures {
     /// Failures.
     pub failures: u64,
     /// Trials.
     pub told: u64,
 }
 
-impl Seen {
+impl SeenFailures {
     fn rate(self) -> f64 {
         if self.told == 0 { 0.0 } else { self.failures as f64 / self.told as f64 }
     }
@@ -41,8 +41,8 @@ impl Seen {
 }
 
 /// Says of each cell how its rate tonight differs from the nights before, which are given oldest first.
-pub fn changes(cells: &[(Vec<Seen>, Seen)]) -> Vec<Change> {
-    let pooled: Vec<Option<Seen>> = cells.iter().map(|(before, _)| since_change(before)).collect();
+pub fn changes(cells: &[(Vec<SeenFailures>, SeenFailures)]) -> Vec<Change> {
+    let pooled: Vec<Option<SeenFailures>> = cells.iter().map(|(before, _)| since_change(before)).collect();
     let asked = |at: usize| {
         let (pooled, tonight) = (pooled[at]?, cells[at].1);
         (pooled.told > 0 && tonight.told > 0).then(|| p_value(pooled, tonight))
@@ -51,7 +51,7 @@ pub fn changes(cells: &[(Vec<Seen>, Seen)]) -> Vec<Change> {
     let say = |at: usize| {
         let (before, tonight) = &cells[at];
         let Some(pooled) = pooled[at] else { return Change::First };
-        let all = before.iter().fold(Seen::default(), |sum, &seen| sum.and(seen));
+        let all = before.iter().fold(SeenFailures::default(), |sum, &seen| sum.and(seen));
         if all.told > 0 && all.failures == 0 && tonight.failures > 0 {
             return Change::New { passed: all.told };
         }
@@ -65,8 +65,8 @@ pub fn changes(cells: &[(Vec<Seen>, Seen)]) -> Vec<Change> {
 }
 
 /// The nights back to the last change, pooled; None where there is none.
-fn since_change(before: &[Seen]) -> Option<Seen> {
-    let told: Vec<Seen> = before.iter().copied().filter(|seen| seen.told > 0).collect();
+fn since_change(before: &[SeenFailures]) -> Option<SeenFailures> {
+    let told: Vec<SeenFailures> = before.iter().copied().filter(|seen| seen.told > 0).collect();
     let (last, earlier) = told.split_last()?;
     let mut pooled = *last;
     for &seen in earlier.iter().rev().take(NIGHTS - 1) {
@@ -80,7 +80,7 @@ fn since_change(before: &[Seen]) -> Option<Seen> {
 }
 
 /// The probability, were the rates the same, of a table as unlikely as this one or more so.
-fn p_value(one: Seen, other: Seen) -> f64 {
+fn p_value(one: SeenFailures, other: SeenFailures) -> f64 {
     let failures = one.failures + other.failures;
     let all = one.told + other.told;
     let ln_all = ln_binomial(all, failures);

@@ -10,11 +10,13 @@ use jiff::Timestamp;
 use sqlx::any::AnyRow;
 
 use super::error::StoreError;
-use super::judge::{self, Seen};
+use super::judge::{self, SeenFailures};
 use super::past::CellPast;
 use super::rows::{CellFacts, Key, NightRow, ProgramFacts, Tally};
 use super::store::Store;
-use crate::night::{Cell, Change, Finding, Kernel, Night, Program, SCHEMA, Status, Verdict};
+use crate::night::{
+    Cell, Change, Night, NightFinding, NightKernel, NightProgram, NightVerdict, SCHEMA, Status,
+};
 use crate::plan::expect::Expected;
 use crate::{runs, study};
 
@@ -22,7 +24,7 @@ use crate::{runs, study};
 const SHOWN: usize = 30;
 
 /// The cell and the trial that showed a finding.
-type Example = (String, u64, Finding);
+type Example = (String, u64, NightFinding);
 
 /// Whether there is a night to compare with, and the command that shows a trial again.
 type News<'a> = (bool, &'a dyn Fn(&str, &str, u64) -> String);
@@ -78,7 +80,7 @@ impl Store {
             complete: row.complete,
             missing_shards,
             bugaroo: row.bugaroo,
-            verdict: Verdict::Red,
+            verdict: NightVerdict::Red,
             compared_with,
             programs,
             notes: row.notes,
@@ -204,8 +206,8 @@ fn programs(
     before: &BTreeMap<(String, String), CellPast>,
     known: &BTreeSet<(String, String)>,
     news: News<'_>,
-) -> Vec<Program> {
-    let mut programs: Vec<(usize, Program)> = rows
+) -> Vec<NightProgram> {
+    let mut programs: Vec<(usize, NightProgram)> = rows
         .programs
         .iter()
         .map(|(name, facts)| {
@@ -219,7 +221,7 @@ fn programs(
                 }
             }
             let cells = cells(rows, name, before);
-            let mut program = Program {
+            let mut program = NightProgram {
                 name: name.clone(),
                 run: told.run,
                 sha256: told.sha256,
@@ -228,7 +230,7 @@ fn programs(
                 without_fork_server: told.fork_server.and_then(|used| used.why_not),
                 findings: findings(rows, name, known, news, &cells),
                 cells,
-                kernels: Vec::<Kernel>::new(),
+                kernels: Vec::<NightKernel>::new(),
                 flush_lengths: BTreeMap::new(),
                 explored: None,
                 expectations: Vec::new(),
@@ -302,7 +304,7 @@ fn findings(
     known: &BTreeSet<(String, String)>,
     (compared, replay): News<'_>,
     cells: &[Cell],
-) -> Vec<Finding> {
+) -> Vec<NightFinding> {
     let place = |key: &str| cells.iter().position(|cell| cell.key == key).unwrap_or(usize::MAX);
     let mut all = Vec::new();
     for (at, examples) in rows.findings.range((program.to_owned(), String::new())..) {
@@ -330,15 +332,15 @@ fn findings(
 }
 
 /// Says of all cells of the night together what is news: they are corrected together.
-fn judge_all(programs: &mut [Program], before: &BTreeMap<(String, String), CellPast>) {
-    let asked: Vec<(Vec<Seen>, Seen)> = programs
+fn judge_all(programs: &mut [NightProgram], before: &BTreeMap<(String, String), CellPast>) {
+    let asked: Vec<(Vec<SeenFailures>, SeenFailures)> = programs
         .iter()
         .flat_map(|program| program.cells.iter().map(move |cell| (program, cell)))
         .map(|(program, cell)| {
             let past = before.get(&(program.name.clone(), cell.key.clone()));
             let told: u64 =
                 cell.outcomes.iter().filter(|(outcome, _)| outcome.tells()).map(|(_, count)| count).sum();
-            let tonight = Seen { failures: cell.failures, told };
+            let tonight = SeenFailures { failures: cell.failures, told };
             (past.map(CellPast::seen).unwrap_or_default(), tonight)
         })
         .collect();

@@ -8,7 +8,7 @@ use sqlx::any::AnyRow;
 use sqlx::{ColumnIndex, Row};
 
 use super::error::StoreError;
-use super::judge::Seen;
+use super::judge::SeenFailures;
 use super::rows::{Key, NightRow};
 use super::store::Store;
 use crate::night::Past;
@@ -25,8 +25,8 @@ pub struct CellPast {
 
 impl CellPast {
     /// What was seen in each, for a test.
-    pub fn seen(&self) -> Vec<Seen> {
-        self.nights.iter().map(|past| Seen { failures: past.failures, told: past.told }).collect()
+    pub fn seen(&self) -> Vec<SeenFailures> {
+        self.nights.iter().map(|past| SeenFailures { failures: past.failures, told: past.told }).collect()
     }
 }
 

@@ -6,8 +6,8 @@ use bugaroo_harness::{ForkServerUse, Outcome, TrialRecord, Variation};
 use serde::{Deserialize, Serialize};
 
 use crate::hides::Hides;
-use crate::night::{Finding, ProgramError};
-use crate::plan::Kind;
+use crate::night::{NightFinding, NotRun};
+use crate::plan::CellKind;
 
 /// Under this name, and its sentence behind it, studies keep what detectors could not look at.
 pub const UNSEEN: &str = "unseen ";
@@ -54,7 +54,7 @@ pub struct ProgramFacts {
     /// SHA-256 of its file.
     pub sha256: Option<String>,
     /// Why it was not run, or not to the end.
-    pub error: Option<ProgramError>,
+    pub error: Option<NotRun>,
     /// What it takes without injection.
     pub baseline_ms: Option<f64>,
     /// Whether trials were forks of one process.
@@ -69,7 +69,7 @@ pub struct CellFacts {
     /// Its place in the program.
     pub place: usize,
     /// What its trials look for.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// How they run.
     pub variation: Variation,
     /// Trials that are planned.
@@ -168,7 +168,7 @@ pub struct Example {
     /// Its index.
     pub trial: u64,
     /// What it showed.
-    pub finding: Finding,
+    pub finding: NightFinding,
 }
 
 /// A trial that did not simply pass.

@@ -29,7 +29,7 @@ const TABLES: &str = "SELECT count(*), count(CASE WHEN name IN ('night', '_sqlx_
 
 /// How a SQLite file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Journal {
+pub enum JournalMode {
     /// Ahead: readers and a writer at once, on one machine.
     WriteAhead,
     /// By rollback: also in folders of a network.
@@ -51,7 +51,7 @@ impl Store {
     pub async fn open(database: &str) -> Result<Self, StoreError> {
         match database.contains("://") {
             true => Self::connect(database.to_owned(), shown(database), &[]).await,
-            false => Self::file(Path::new(database), Journal::WriteAhead).await,
+            false => Self::file(Path::new(database), JournalMode::WriteAhead).await,
         }
     }
 
@@ -59,7 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub async fn file(path: &Path, journal: Journal) -> Result<Self, StoreError> {
+    pub async fn file(path: &Path, journal: JournalMode) -> Result<Self, StoreError> {
         let name = path.display().to_string();
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             let made = std::fs::create_dir_all(folder);
@@ -67,8 +67,8 @@ impl Store {
         }
         let url = format!("sqlite://{}?mode=rwc", percent(&name));
         let first: &[&str] = match journal {
-            Journal::WriteAhead => &["PRAGMA journal_mode = WAL", SAFE, PATIENT],
-            Journal::Rollback => &["PRAGMA journal_mode = TRUNCATE", SAFE, PATIENT],
+            JournalMode::WriteAhead => &["PRAGMA journal_mode = WAL", SAFE, PATIENT],
+            JournalMode::Rollback => &["PRAGMA journal_mode = TRUNCATE", SAFE, PATIENT],
         };
         Self::connect(url, name, first).await
     }

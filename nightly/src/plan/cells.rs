@@ -11,7 +11,7 @@ use super::words;
 /// What the trials of a cell look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum CellKind {
     /// Failures, under one way of delaying stores.
     Trials,
     /// Data races.
@@ -26,7 +26,7 @@ pub struct Cell {
     /// Its name, the same each night: `store-buffer pw=0.75`. No other cell of the program has it.
     pub key: String,
     /// What its trials look for.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// How its trials run.
     pub variation: Variation,
     /// Trials; None: as many as its time allows.
@@ -34,12 +34,12 @@ pub struct Cell {
     /// Time for it alone; None: its trials, or a share of the night's.
     pub budget: Option<Duration>,
     /// What its trials choose among, where they explore.
-    pub space: Option<Grid>,
+    pub space: Option<PlanGrid>,
 }
 
 /// Ways of delaying stores, each list at least one long.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Grid {
+pub struct PlanGrid {
     /// Memory models.
     pub models: Vec<Model>,
     /// Probabilities with which a store is delayed.
@@ -52,10 +52,10 @@ pub struct Grid {
     pub schedulers: Vec<Scheduler>,
 }
 
-impl Grid {
+impl PlanGrid {
     /// What explorations choose among where the plan says nothing: 48 ways.
-    pub fn to_explore() -> Grid {
-        Grid {
+    pub fn to_explore() -> PlanGrid {
+        PlanGrid {
             models: vec![Model::StoreBuffer, Model::Ptx],
             pw: vec![0.1, 0.5, 0.75, 0.95],
             pr: vec![0.1, 0.5, 0.9],
@@ -113,11 +113,11 @@ pub fn races(detectors: Vec<Detector>, base: &Variation, trials: u64) -> Cell {
     let key = format!("races {}", names.join("+"));
     let turns = Turns { detectors, model: None, scheduler: None };
     let variation = Variation { turns: Some(turns), ..base.clone() };
-    Cell { key, kind: Kind::Races, variation, trials: Some(trials), budget: None, space: None }
+    Cell { key, kind: CellKind::Races, variation, trials: Some(trials), budget: None, space: None }
 }
 
 /// The cell whose trials choose among these ways.
-pub fn explore(space: Grid, base: &Variation, trials: Option<u64>, budget: Option<Duration>) -> Cell {
+pub fn explore(space: PlanGrid, base: &Variation, trials: Option<u64>, budget: Option<Duration>) -> Cell {
     let variation = Variation { coverage: true, ..base.clone() };
-    Cell { key: "explore".to_owned(), kind: Kind::Explore, variation, trials, budget, space: Some(space) }
+    Cell { key: "explore".to_owned(), kind: CellKind::Explore, variation, trials, budget, space: Some(space) }
 }

@@ -17,10 +17,10 @@ use sha2::{Digest as _, Sha256};
 use toml::Spanned;
 
 use super::PlanError;
-use super::cells::{self, Cell, Grid, Kind};
+use super::cells::{self, Cell, CellKind, PlanGrid};
 use super::expect::{Expectation, Expected};
 use super::file::{self, Entry, File};
-use super::{Plan, Program, Slurm, Timeout, hints, words};
+use super::{Plan, PlanProgram, Slurm, Timeout, hints, words};
 use crate::shard::MOST;
 
 /// Trials of a cell where the plan says nothing.
@@ -82,7 +82,7 @@ impl Reader<'_> {
             return Err(self.wrong(budget, BOTH));
         }
         let space = self.space(file.explore.as_ref())?;
-        let mut programs: Vec<Program> = Vec::new();
+        let mut programs: Vec<PlanProgram> = Vec::new();
         for entry in &file.program {
             let program = self.program(entry, &file.defaults, &space, night.budget.is_some())?;
             if let Some(known) = programs.iter().find(|known| known.name == program.name) {
@@ -123,9 +123,9 @@ impl Reader<'_> {
         self,
         entry: &Spanned<Entry>,
         defaults: &Entry,
-        space: &Grid,
+        space: &PlanGrid,
         by_time: bool,
-    ) -> Result<Program, PlanError> {
+    ) -> Result<PlanProgram, PlanError> {
         let own = entry.get_ref();
         let run = match &own.run {
             Some(run) if run.get_ref().first().is_some_and(|app| !app.is_empty()) => run.get_ref().clone(),
@@ -160,7 +160,7 @@ impl Reader<'_> {
         let ignored = own.ignore_lines.as_deref().or(shared.and_then(|all| all.ignore_lines.as_deref()));
         let tolerance = own.tolerance.as_ref().or(shared.and_then(|all| all.tolerance.as_ref()));
         let lists = own.suppressions.as_ref().or(defaults.suppressions.as_ref());
-        Ok(Program {
+        Ok(PlanProgram {
             name,
             line: self.text.line(entry.span().start),
             directory: directory.map_or(self.folder.to_owned(), |given| self.folder.join(given.get_ref())),
@@ -189,7 +189,7 @@ impl Reader<'_> {
         self,
         entry: &Spanned<Entry>,
         defaults: &Entry,
-        space: &Grid,
+        space: &PlanGrid,
         by_time: bool,
     ) -> Result<Vec<Cell>, PlanError> {
         let own = entry.get_ref();
@@ -202,7 +202,7 @@ impl Reader<'_> {
         let default = Variation::default();
         let grid = self.grid(
             (given!(models), given!(pw), given!(pr), given!(buffer), given!(schedulers)),
-            Grid {
+            PlanGrid {
                 models: vec![Model::StoreBuffer, Model::Ptx],
                 pw: vec![default.pw],
                 pr: vec![default.pr],
@@ -223,7 +223,7 @@ impl Reader<'_> {
         let mut cells = Vec::new();
         for (key, variation) in grid.variations(&base) {
             let trials = trials.or((budget.is_none() && !by_time).then_some(TRIALS));
-            cells.push(Cell { key, kind: Kind::Trials, variation, trials, budget, space: None });
+            cells.push(Cell { key, kind: CellKind::Trials, variation, trials, budget, space: None });
         }
         if own.explore.or(defaults.explore).unwrap_or(false) {
             let trials = trials.or((budget.is_none() && !by_time).then_some(TRIALS));
@@ -238,7 +238,7 @@ impl Reader<'_> {
     }
 
     /// What explorations choose among.
-    fn space(self, given: Option<&file::Explore>) -> Result<Grid, PlanError> {
+    fn space(self, given: Option<&file::Explore>) -> Result<PlanGrid, PlanError> {
         let none = file::Explore::default();
         let given = given.unwrap_or(&none);
         // An empty list is as none.
@@ -255,14 +255,18 @@ impl Reader<'_> {
             return Err(self
                 .wrong(wrong, "model `bugaroo` cannot be explored: its trials do not tell what they show"));
         }
-        self.grid(lists, Grid::to_explore())
+        self.grid(lists, PlanGrid::to_explore())
     }
 
     /// Lists of values, or the default's.
-    fn grid(self, (models, pw, pr, buffer, schedulers): Lists<'_>, default: Grid) -> Result<Grid, PlanError> {
+    fn grid(
+        self,
+        (models, pw, pr, buffer, schedulers): Lists<'_>,
+        default: PlanGrid,
+    ) -> Result<PlanGrid, PlanError> {
         let model = |name: &str| words::named("model", name, &words::MODELS);
         let scheduler = |name: &str| words::named("scheduler", name, &words::SCHEDULERS);
-        Ok(Grid {
+        Ok(PlanGrid {
             models: self.names(models, default.models, model)?,
             pw: self.values(pw, default.pw, |pw| (0.0..=1.0).contains(pw), PROBABILITY)?,
             pr: self.values(pr, default.pr, |pr| (0.0..=1.0).contains(pr), PROBABILITY)?,

@@ -4,7 +4,7 @@ use std::path::Path;
 use bugaroo_protocol::Model;
 use tempfile::TempDir;
 
-use super::{Kind, Plan, first};
+use super::{CellKind, Plan, first};
 
 fn written(text: &str) -> (TempDir, Result<Plan, String>) {
     let folder = tempfile::tempdir().unwrap();
@@ -62,8 +62,8 @@ fn a_plan_says_what_is_run() {
         "races ptx",
     ];
     assert_eq!(keys, wanted);
-    assert!(app.cells[..8].iter().all(|cell| cell.trials == Some(7) && cell.kind == Kind::Trials));
-    assert_eq!(app.cells[8].kind, Kind::Races);
+    assert!(app.cells[..8].iter().all(|cell| cell.trials == Some(7) && cell.kind == CellKind::Trials));
+    assert_eq!(app.cells[8].kind, CellKind::Races);
     assert_eq!(other.cells.len(), 2);
     assert!(other.cells.iter().all(|cell| cell.variation.model == Model::Ptx));
 }
@@ -179,7 +179,7 @@ fn a_program_that_explores_has_one_cell_more() {
     let plain = cells(program);
     let explores = cells(&format!("{program}explore = true\n[explore]\npw = [0.5]\nbuffer = [2, 4]\n"));
     assert_eq!(explores.len(), plain.len() + 1);
-    let cell = explores.iter().find(|cell| cell.kind == Kind::Explore).unwrap();
+    let cell = explores.iter().find(|cell| cell.kind == CellKind::Explore).unwrap();
     assert_eq!((cell.key.as_str(), cell.trials), ("explore", Some(9)));
     let space = cell.space.clone().unwrap();
     assert_eq!((space.pw, space.buffer, space.pr), (vec![0.5], vec![2, 4], vec![0.1, 0.5, 0.9]));

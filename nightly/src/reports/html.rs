@@ -17,7 +17,7 @@ mod spark;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::night::{Night, Verdict};
+use crate::night::{Night, NightVerdict};
 
 use super::files::JSON;
 use super::text;
@@ -62,9 +62,9 @@ pub fn text(night: &Night) -> String {
     page.into_string()
 }
 
-fn verdict(verdict: Verdict) -> &'static str {
+fn verdict(verdict: NightVerdict) -> &'static str {
     match verdict {
-        Verdict::Green => "green",
-        Verdict::Red => "red",
+        NightVerdict::Green => "green",
+        NightVerdict::Red => "red",
     }
 }

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::night::{Cell, Finding, Kernel, Night, Program, ProgramError, Stage, Status, Verdict};
+use crate::night::{
+    Cell, Night, NightFinding, NightKernel, NightProgram, NightVerdict, NotRun, Stage, Status,
+};
 use crate::plan::expect::Expected;
 
 use super::files::{JUNIT, ReportError, made};
@@ -62,7 +64,7 @@ fn whole(night: &Night, shown: bool) -> Vec<TestCase> {
             case("night", &format!("night {}", at + 1), failed(NonSuccessKind::Error, "incomplete", text))
         })
         .collect();
-    if night.verdict == Verdict::Red && !shown && cases.is_empty() {
+    if night.verdict == NightVerdict::Red && !shown && cases.is_empty() {
         let why = night.notes.iter().chain(night.programs.iter().flat_map(|program| &program.expectations));
         let why: Vec<String> = why.map(|note| text::line(note)).collect();
         let mut status = failed(NonSuccessKind::Error, "red", "the night is red");
@@ -72,7 +74,7 @@ fn whole(night: &Night, shown: bool) -> Vec<TestCase> {
     cases
 }
 
-fn suite(night: &Night, program: &Program) -> TestSuite {
+fn suite(night: &Night, program: &NightProgram) -> TestSuite {
     let mut suite = TestSuite::new(text::line(&program.name));
     stamp(&mut suite, night);
     suite.set_time(Duration::from_millis(Totals::of(program).spent_ms));
@@ -108,7 +110,7 @@ fn skipped(reason: &str) -> TestCaseStatus {
     status
 }
 
-fn of_error(program: &Program, error: &ProgramError) -> TestCase {
+fn of_error(program: &NightProgram, error: &NotRun) -> TestCase {
     let stage = text::stage(error.stage);
     let mut status = match &error.expected {
         Some(reason) => skipped(reason),
@@ -121,8 +123,9 @@ fn of_error(program: &Program, error: &ProgramError) -> TestCase {
     case(&program.name, &format!("program: {stage}"), status)
 }
 
-fn of_cell(program: &Program, cell: &Cell) -> TestCase {
-    let findings: Vec<&Finding> = program.findings.iter().filter(|it| it.cells.contains(&cell.key)).collect();
+fn of_cell(program: &NightProgram, cell: &Cell) -> TestCase {
+    let findings: Vec<&NightFinding> =
+        program.findings.iter().filter(|it| it.cells.contains(&cell.key)).collect();
     let rate = text::rate(cell);
     let mut status = match cell.status {
         // That a failing trial makes a failure is said here once more: a report must not depend on it.
@@ -162,13 +165,13 @@ fn of_cell(program: &Program, cell: &Cell) -> TestCase {
 }
 
 /// The kinds of findings that are not expected.
-fn kind(findings: &[&Finding]) -> &'static str {
+fn kind(findings: &[&NightFinding]) -> &'static str {
     let kinds = findings.iter().filter(|finding| finding.expected.is_none()).map(|finding| finding.kind);
     kinds.map(text::kind).next().unwrap_or("failure")
 }
 
-fn of_kernel(program: &Program, kernel: &Kernel) -> TestCase {
-    let findings: Vec<&Finding> = program.findings.iter().filter(|it| it.is_about(kernel)).collect();
+fn of_kernel(program: &NightProgram, kernel: &NightKernel) -> TestCase {
+    let findings: Vec<&NightFinding> = program.findings.iter().filter(|it| it.is_about(kernel)).collect();
     let mut status = match kernel.status {
         Status::Pass => TestCaseStatus::success(),
         Status::Fail => failed(NonSuccessKind::Failure, "verify", &kernel.verdict),
@@ -189,7 +192,7 @@ fn of_kernel(program: &Program, kernel: &Kernel) -> TestCase {
 }
 
 /// Whether no other case tells of a finding.
-fn homeless(program: &Program, finding: &Finding) -> bool {
+fn homeless(program: &NightProgram, finding: &NightFinding) -> bool {
     let cell = program.cells.iter().any(|cell| finding.cells.contains(&cell.key));
     let kernel = program.kernels.iter().any(|kernel| finding.is_about(kernel));
     let baseline = finding.kind == Expected::Baseline
@@ -198,7 +201,7 @@ fn homeless(program: &Program, finding: &Finding) -> bool {
     !(cell || kernel || baseline)
 }
 
-fn of_finding(program: &Program, finding: &Finding) -> TestCase {
+fn of_finding(program: &NightProgram, finding: &NightFinding) -> TestCase {
     let kind = text::kind(finding.kind);
     let mut status = match &finding.expected {
         Some(reason) => skipped(reason),
@@ -209,7 +212,7 @@ fn of_finding(program: &Program, finding: &Finding) -> TestCase {
 }
 
 /// Findings, each with what shows it again.
-fn described<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+fn described<'a>(findings: impl Iterator<Item = &'a NightFinding>) -> String {
     let mut said = String::new();
     for (at, finding) in findings.enumerate() {
         let news = if finding.new { "new " } else { "" };

@@ -1,6 +1,6 @@
 //! What a night does not say, and what narrows what it says: each report tells it.
 
-use crate::night::{Night, Program, Status};
+use crate::night::{Night, NightProgram, Status};
 
 use super::text::{count, line, number, short, stage};
 use super::totals::Totals;
@@ -66,7 +66,7 @@ pub fn all(night: &Night) -> Vec<Limit> {
     limits
 }
 
-fn of_program(program: &Program) -> Vec<(Level, String)> {
+fn of_program(program: &NightProgram) -> Vec<(Level, String)> {
     let mut limits = Vec::new();
     let totals = Totals::of(program);
     if let Some(error) = &program.error {

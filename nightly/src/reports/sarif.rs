@@ -9,7 +9,7 @@ use std::path::Path;
 use bugaroo_harness::sarif::{SCHEMA, physical, rule, uri};
 use serde_json::{Value, json};
 
-use crate::night::{Finding, Night, Place, Program};
+use crate::night::{Night, NightFinding, NightPlace, NightProgram};
 use crate::plan::expect::Expected;
 
 use super::files::{ReportError, SARIF, made};
@@ -91,7 +91,7 @@ fn notification(night: &Night, limit: &Limit) -> Value {
     json!({ "level": limit.level.name(), "message": { "text": text } })
 }
 
-fn result(night: &Night, program: &Program, finding: &Finding, root: Option<&Path>) -> Value {
+fn result(night: &Night, program: &NightProgram, finding: &NightFinding, root: Option<&Path>) -> Value {
     let kind = text::kind(finding.kind);
     let index = Expected::ALL.iter().position(|(_, known)| *known == finding.kind);
     let mut said = format!("{}: {}", text::line(&program.name), text::line(&finding.title));
@@ -132,7 +132,7 @@ fn result(night: &Night, program: &Program, finding: &Finding, root: Option<&Pat
 }
 
 /// The place to look at first is where the result is; many tools show none that is in no file.
-fn places(result: &mut Value, program: &Program, finding: &Finding, root: Option<&Path>) {
+fn places(result: &mut Value, program: &NightProgram, finding: &NightFinding, root: Option<&Path>) {
     let in_file = finding.places.iter().position(|place| place.file.is_some() && place.line.is_some());
     let first = in_file.unwrap_or(0);
     result["locations"] = match finding.places.get(first) {
@@ -153,7 +153,7 @@ fn places(result: &mut Value, program: &Program, finding: &Finding, root: Option
     }
 }
 
-fn location(place: &Place, root: Option<&Path>) -> Value {
+fn location(place: &NightPlace, root: Option<&Path>) -> Value {
     let mut location =
         json!({ "logicalLocations": [{ "name": text::line(&place.kernel), "kind": "function" }] });
     if let (Some(file), Some(line)) = (&place.file, place.line) {
@@ -172,7 +172,7 @@ fn beneath(file: &str, root: Option<&Path>) -> String {
 }
 
 /// What would cure it: as edits where they can be read from the patch, or else the patch as it is.
-fn cure(result: &mut Value, finding: &Finding, root: Option<&Path>) {
+fn cure(result: &mut Value, finding: &NightFinding, root: Option<&Path>) {
     if finding.patch.is_empty() {
         return;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bugaroo_protocol::Model;
 
-use crate::night::{Cell, Change, Place, Stage, Status};
+use crate::night::{Cell, Change, NightPlace, Stage, Status};
 use crate::plan::expect::Expected;
 
 /// A text with what cannot be seen made visible, so that it neither breaks a format nor misleads a reader: control characters
@@ -188,7 +188,7 @@ pub fn change(change: &Change) -> Option<String> {
 }
 
 /// A place by file and line, or by what is known of it.
-pub fn place(place: &Place) -> String {
+pub fn place(place: &NightPlace) -> String {
     match (&place.file, place.line, place.ptx_line) {
         (Some(file), Some(number), _) => format!("{}:{number}", line(file)),
         (Some(file), None, _) => line(file),

@@ -2,7 +2,7 @@
 
 use bugaroo_harness::Outcome;
 
-use crate::night::{Finding, Night, Program, Status};
+use crate::night::{Night, NightFinding, NightProgram, Status};
 
 /// Sums over cells and findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,13 +36,13 @@ impl Totals {
         totals
     }
 
-    pub fn of(program: &Program) -> Self {
+    pub fn of(program: &NightProgram) -> Self {
         let mut totals = Self::default();
         totals.add(program);
         totals
     }
 
-    fn add(&mut self, program: &Program) {
+    fn add(&mut self, program: &NightProgram) {
         for cell in &program.cells {
             let of = |outcome: Outcome| cell.outcomes.get(&outcome).copied().unwrap_or(0);
             self.trials += cell.trials;
@@ -56,9 +56,9 @@ impl Totals {
         program.kernels.iter().for_each(|kernel| self.status(kernel.status));
         for finding in &program.findings {
             match finding {
-                Finding { expected: Some(_), .. } => self.accepted += 1,
-                Finding { new: true, .. } => self.new += 1,
-                Finding { .. } => self.known += 1,
+                NightFinding { expected: Some(_), .. } => self.accepted += 1,
+                NightFinding { new: true, .. } => self.new += 1,
+                NightFinding { .. } => self.known += 1,
             }
         }
     }
@@ -84,7 +84,7 @@ impl Totals {
 }
 
 /// What a program comes to: the worst of what is in it.
-pub fn standing(program: &Program) -> Status {
+pub fn standing(program: &NightProgram) -> Status {
     let totals = Totals::of(program);
     let unexpected = totals.new + totals.known > 0;
     match &program.error {

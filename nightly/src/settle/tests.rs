@@ -5,7 +5,7 @@ use jiff::civil::{Date, date};
 use serde_json::{Value, json};
 
 use super::settle;
-use crate::night::{Night, Program, Stage, Status, Verdict};
+use crate::night::{Night, NightProgram, NightVerdict, Stage, Status};
 use crate::plan::Plan;
 
 const KEY: &str = "store-buffer pw=0.75";
@@ -68,7 +68,7 @@ fn night(cells: &[Value], findings: &[Value]) -> Night {
 }
 
 /// Settles it: the verdict, and how the first cell stands.
-fn settled(night: &mut Night, plan: &Plan) -> (Verdict, Status) {
+fn settled(night: &mut Night, plan: &Plan) -> (NightVerdict, Status) {
     settle(night, plan, TODAY);
     (night.verdict, night.programs[0].cells[0].status)
 }
@@ -76,14 +76,14 @@ fn settled(night: &mut Night, plan: &Plan) -> (Verdict, Status) {
 #[test]
 fn a_night_without_findings_is_green() {
     let mut night = night(&[cell(Model::StoreBuffer, 10, 0)], &[]);
-    assert_eq!(settled(&mut night, &plan(&[])), (Verdict::Green, Status::Pass));
+    assert_eq!(settled(&mut night, &plan(&[])), (NightVerdict::Green, Status::Pass));
     assert_eq!(night.notes, Vec::<String>::new());
 }
 
 #[test]
 fn one_failing_trial_makes_it_red() {
     let mut night = night(&[cell(Model::StoreBuffer, 9999, 1)], &[finding("wrong-result", 4, &[KEY])]);
-    assert_eq!(settled(&mut night, &plan(&[])), (Verdict::Red, Status::Fail));
+    assert_eq!(settled(&mut night, &plan(&[])), (NightVerdict::Red, Status::Fail));
     assert_eq!(night.programs[0].cells[0].reason, "wrong-result at 4");
 }
 
@@ -98,10 +98,10 @@ fn what_is_expected_is_so_until_its_day() {
     let known = |until| plan(&[("failure", "", until)]);
     let fresh = || night(&[cell(Model::StoreBuffer, 9, 1)], &[finding("wrong-result", 4, &[KEY])]);
     let mut last_day = fresh();
-    assert_eq!(settled(&mut last_day, &known("2030-06-15")), (Verdict::Green, Status::Expected));
+    assert_eq!(settled(&mut last_day, &known("2030-06-15")), (NightVerdict::Green, Status::Expected));
     assert_eq!(last_day.programs[0].findings[0].expected.as_deref(), Some("known"));
     let mut day_after = fresh();
-    assert_eq!(settled(&mut day_after, &known("2030-06-14")), (Verdict::Red, Status::Fail));
+    assert_eq!(settled(&mut day_after, &known("2030-06-14")), (NightVerdict::Red, Status::Fail));
     let said = &day_after.programs[0].expectations;
     assert!(said.len() == 1 && said[0].contains("has expired on 2030-06-14"), "{said:?}");
 }
@@ -110,7 +110,7 @@ fn what_is_expected_is_so_until_its_day() {
 fn an_expectation_of_one_kind_covers_no_other() {
     let mut night = night(&[cell(Model::StoreBuffer, 9, 1)], &[finding("wrong-result", 4, &[KEY])]);
     let plan = plan(&[("deadlock", "", "2031-01-01")]);
-    assert_eq!(settled(&mut night, &plan), (Verdict::Red, Status::Fail));
+    assert_eq!(settled(&mut night, &plan), (NightVerdict::Red, Status::Fail));
     let said = &night.programs[0].expectations;
     assert!(said.len() == 1 && said[0].contains("expected and not seen"), "{said:?}");
 }
@@ -126,18 +126,18 @@ fn an_expectation_holds_at_its_place_and_under_its_model_only() {
     ] {
         let mut night = night(&both[..1], &[finding("wrong-result", 4, &[KEY])]);
         let verdict = settled(&mut night, &plan(&[("wrong-result", more, "2031-01-01")])).0;
-        assert_eq!(verdict == Verdict::Green, green, "{more}");
+        assert_eq!(verdict == NightVerdict::Green, green, "{more}");
     }
     // What both models show is not known under one of them, but it was seen.
     let found = [finding("wrong-result", 4, &[KEY, "ptx pw=0.75"])];
     let mut one = night(&both, &found);
     let under = |model: &'static str| ("wrong-result", model, "2031-01-01");
     let (ptx, buffers) = (under("model = \"ptx\""), under("model = \"store-buffer\""));
-    assert_eq!(settled(&mut one, &plan(&[ptx])).0, Verdict::Red);
+    assert_eq!(settled(&mut one, &plan(&[ptx])).0, NightVerdict::Red);
     assert_eq!(one.programs[0].expectations, Vec::<String>::new());
     // Two expectations know it under both.
     let mut two = night(&both, &found);
-    assert_eq!(settled(&mut two, &plan(&[ptx, buffers])), (Verdict::Green, Status::Expected));
+    assert_eq!(settled(&mut two, &plan(&[ptx, buffers])), (NightVerdict::Green, Status::Expected));
     assert_eq!(two.programs[0].expectations, Vec::<String>::new());
 }
 
@@ -148,8 +148,8 @@ fn an_expectation_under_a_model_says_nothing_of_trials_that_choose_theirs() {
     explored["key"] = json!("explore");
     let fresh = || night(&[explored.clone()], &[finding("wrong-result", 4, &["explore"])]);
     let known = |more| plan(&[("failure", more, "2031-01-01")]);
-    assert_eq!(settled(&mut fresh(), &known("model = \"store-buffer\"")).0, Verdict::Red);
-    assert_eq!(settled(&mut fresh(), &known("")).0, Verdict::Green);
+    assert_eq!(settled(&mut fresh(), &known("model = \"store-buffer\"")).0, NightVerdict::Red);
+    assert_eq!(settled(&mut fresh(), &known("")).0, NightVerdict::Green);
 }
 
 /// A night whose kernel `k` has this verdict.
@@ -173,7 +173,7 @@ fn each_error_of_a_kernel_is_expected_by_itself() {
     ] {
         let mut night = verified("race", "fail", &found);
         settle(&mut night, &plan(expected), TODAY);
-        assert_eq!(night.verdict == Verdict::Green, green, "{expected:?}");
+        assert_eq!(night.verdict == NightVerdict::Green, green, "{expected:?}");
         let status = if green { Status::Expected } else { Status::Fail };
         assert_eq!(night.programs[0].kernels[0].status, status, "{expected:?}");
     }
@@ -187,11 +187,11 @@ fn each_error_of_a_kernel_is_expected_by_itself() {
 fn a_kernel_without_a_verdict_tests_nothing() {
     let mut night = verified("not-verifiable", "nothing", &[]);
     settle(&mut night, &plan(&[]), TODAY);
-    assert_eq!(night.verdict, Verdict::Red);
+    assert_eq!(night.verdict, NightVerdict::Red);
     assert!(night.notes[0].starts_with("nothing was tested"), "{:?}", night.notes);
     let mut night = verified("verified", "pass", &[]);
     settle(&mut night, &plan(&[]), TODAY);
-    assert_eq!(night.verdict, Verdict::Green);
+    assert_eq!(night.verdict, NightVerdict::Green);
 }
 
 #[test]
@@ -208,13 +208,13 @@ fn unexpected_findings_come_first_and_new_ones_before_known_ones() {
 #[test]
 fn a_night_that_tested_nothing_is_red() {
     let mut none = night(&[cell(Model::StoreBuffer, 0, 0)], &[]);
-    assert_eq!(settled(&mut none, &plan(&[])), (Verdict::Red, Status::Nothing));
+    assert_eq!(settled(&mut none, &plan(&[])), (NightVerdict::Red, Status::Nothing));
     assert!(none.notes[0].starts_with("nothing was tested"), "{:?}", none.notes);
     let mut slow = cell(Model::StoreBuffer, 0, 0);
     slow["trials"] = json!(5);
     slow["outcomes"] = json!({ "slow": 3, "killed": 2 });
     let mut night = night(&[slow], &[]);
-    assert_eq!(settled(&mut night, &plan(&[])), (Verdict::Red, Status::Nothing));
+    assert_eq!(settled(&mut night, &plan(&[])), (NightVerdict::Red, Status::Nothing));
     assert!(night.programs[0].cells[0].reason.contains("slow"), "{night:?}");
 }
 
@@ -234,19 +234,19 @@ fn a_program_that_fails_without_injection_is_red_unless_that_is_known() {
     let error = known.programs[0].error.as_ref().unwrap();
     assert_eq!(error.expected.as_deref(), Some("known"));
     // Expected or not, nothing was tested.
-    assert_eq!((unknown.verdict, known.verdict), (Verdict::Red, Verdict::Red));
+    assert_eq!((unknown.verdict, known.verdict), (NightVerdict::Red, NightVerdict::Red));
     // Beside another program that was, the one that is known to fail is no news.
     let baseline = plan(&[("baseline", "", "2031-01-01")]);
     let mut beside = broken();
     let other = night(&[cell(Model::StoreBuffer, 9, 0)], &[]);
-    beside
-        .programs
-        .extend(other.programs.into_iter().map(|program| Program { name: "other".to_owned(), ..program }));
-    assert_eq!(settled(&mut beside, &baseline), (Verdict::Green, Status::Expected));
+    beside.programs.extend(
+        other.programs.into_iter().map(|program| NightProgram { name: "other".to_owned(), ..program }),
+    );
+    assert_eq!(settled(&mut beside, &baseline), (NightVerdict::Green, Status::Expected));
     // That it was not built is another matter.
     let mut unbuilt = broken();
     unbuilt.programs[0].error.as_mut().unwrap().stage = Stage::Build;
-    assert_eq!(settled(&mut unbuilt, &baseline), (Verdict::Red, Status::Nothing));
+    assert_eq!(settled(&mut unbuilt, &baseline), (NightVerdict::Red, Status::Nothing));
     assert!(unbuilt.programs[0].expectations[0].contains("expected and not seen"));
 }
 
@@ -254,7 +254,7 @@ fn a_program_that_fails_without_injection_is_red_unless_that_is_known() {
 fn missing_shards_make_it_red_and_are_named() {
     let mut night = night(&[cell(Model::StoreBuffer, 10, 0)], &[]);
     night.missing_shards = vec![2, 5];
-    assert_eq!(settled(&mut night, &plan(&[])).0, Verdict::Red);
+    assert_eq!(settled(&mut night, &plan(&[])).0, NightVerdict::Red);
     assert_eq!(night.notes, ["the results of these shards are missing: 2, 5"]);
 }
 
@@ -262,7 +262,7 @@ fn missing_shards_make_it_red_and_are_named() {
 fn a_night_that_is_not_complete_is_red() {
     let mut night = night(&[cell(Model::StoreBuffer, 10, 0)], &[]);
     night.complete = false;
-    assert_eq!(settled(&mut night, &plan(&[])), (Verdict::Red, Status::Pass));
+    assert_eq!(settled(&mut night, &plan(&[])), (NightVerdict::Red, Status::Pass));
     let mut stopped = super::tests::night(&[cell(Model::StoreBuffer, 0, 0)], &[]);
     stopped.complete = false;
     settle(&mut stopped, &plan(&[]), TODAY);

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use bugaroo_barriers::emulate::{Options, Text};
+use bugaroo_barriers::emulate::{KernelOptions, KernelText};
 use bugaroo_barriers::findings::verify;
 
 use super::{findings, no_such_kernel};
@@ -37,9 +37,9 @@ const PTX: &str = "
 }
 ";
 
-fn found(kernel: &str) -> Vec<crate::night::Finding> {
-    let text = Text::new(PTX).expect("the test's own PTX");
-    let verified = verify(&text, kernel, &Options::default()).expect("a kernel of it");
+fn found(kernel: &str) -> Vec<crate::night::NightFinding> {
+    let text = KernelText::new(PTX).expect("the test's own PTX");
+    let verified = verify(&text, kernel, &KernelOptions::default()).expect("a kernel of it");
     findings(&verified.findings, Path::new("/"), "bugaroo verify ./app")
 }
 

@@ -11,8 +11,8 @@ use bugaroo_harness::{Error, Interrupt};
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
-use crate::night::{ProgramError, Stage};
-use crate::plan::Program;
+use crate::night::{NotRun, Stage};
+use crate::plan::PlanProgram;
 
 /// Lines at the end of a build step's output that are kept.
 const KEPT: usize = 40;
@@ -28,10 +28,10 @@ const GRACE: Duration = Duration::from_millis(500);
 /// # Errors
 /// That the user wants to stop; or, inside, what to say where the command fails or takes too long.
 pub async fn build(
-    program: &Program,
+    program: &PlanProgram,
     plan: &Path,
     interrupt: &Interrupt,
-) -> Result<Result<(), ProgramError>, Error> {
+) -> Result<Result<(), NotRun>, Error> {
     let Some(command) = &program.build else { return Ok(Ok(())) };
     let mut interrupt = interrupt.clone();
     // Where it cannot be locked (a folder that is only read), it is built all the same.
@@ -42,7 +42,7 @@ pub async fn build(
             () = interrupt.wait() => return Err(Error::Interrupted),
         }
     }
-    let failed = |message| Ok(Err(ProgramError { stage: Stage::Build, message, expected: None }));
+    let failed = |message| Ok(Err(NotRun { stage: Stage::Build, message, expected: None }));
     // A file, not a pipe: what a build step leaves running may keep it open.
     let started = tempfile::tempfile().and_then(|output| Ok((start(program, command, &output)?, output)));
     let (mut child, output) = match started {
@@ -75,7 +75,7 @@ pub async fn build(
     }
 }
 
-fn start(program: &Program, command: &str, output: &File) -> io::Result<Child> {
+fn start(program: &PlanProgram, command: &str, output: &File) -> io::Result<Child> {
     Command::new("/bin/sh")
         .args(["-c", command])
         .current_dir(&program.directory)

@@ -8,7 +8,7 @@ use bugaroo_harness::progress::Silent;
 
 use super::batch::Making;
 use super::{Work, WorkError};
-use crate::explore::{Explorer, Shown, arms};
+use crate::explore::{Explorer, TrialShown, arms};
 use crate::shard::Shard;
 use crate::study::{Explored, explored};
 
@@ -59,7 +59,8 @@ impl Work<'_> {
                 let meetings: Vec<u32> = full.meetings.iter().copied().collect();
                 let (failed, trial) = (full.record.outcome.is_failure(), full.record.trial);
                 let more = full.more_coverage;
-                explorer.take(choice, &Shown { trial, failed, things: &things, meetings: &meetings, more });
+                explorer
+                    .take(choice, &TrialShown { trial, failed, things: &things, meetings: &meetings, more });
                 making.take(&full.record);
             }
             done += ended.len() as u64;

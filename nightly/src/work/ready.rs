@@ -5,10 +5,12 @@ use std::path::Path;
 
 use bugaroo_harness::error::Class;
 use bugaroo_harness::progress::Silent;
-use bugaroo_harness::{Baseline, DriverLibrary, Error, Input, Interrupt, Oracle, Session, Settings, Target};
+use bugaroo_harness::{
+    Baseline, DriverLibrary, Error, Interrupt, Oracle, Session, Settings, StandardInput, Target,
+};
 
-use crate::night::{ProgramError, Stage};
-use crate::plan::{Kind, Program};
+use crate::night::{NotRun, Stage};
+use crate::plan::{CellKind, PlanProgram};
 
 /// A program that trials can be run of.
 #[derive(Clone, Debug)]
@@ -23,22 +25,22 @@ pub struct Ready {
 
 impl Ready {
     /// Settings of a cell's trials.
-    pub fn settings(&self, kind: Kind, program: &Program) -> Settings {
+    pub fn settings(&self, kind: CellKind, program: &PlanProgram) -> Settings {
         match kind {
             // That a program fails at times is a reason to look, and no answer.
-            Kind::Races => Settings {
+            CellKind::Races => Settings {
                 oracle: Oracle::None,
                 take_failing: true,
                 suppressions: program.suppressions.clone(),
                 ..self.settings.clone()
             },
-            Kind::Trials | Kind::Explore => self.settings.clone(),
+            CellKind::Trials | CellKind::Explore => self.settings.clone(),
         }
     }
 }
 
 /// Why a program cannot be started as it is; None: it is there, with what it reads.
-pub fn absent(program: &Program) -> Option<String> {
+pub fn absent(program: &PlanProgram) -> Option<String> {
     let (app, args) = program.run.split_first()?;
     if let Err(error) = Target::resolve_in(&program.directory, app, args.to_vec()) {
         return Some(error.to_string());
@@ -52,19 +54,19 @@ pub fn absent(program: &Program) -> Option<String> {
 /// # Errors
 /// Why it cannot be run; or, inside, that the user wants to stop.
 pub async fn ready(
-    program: &Program,
+    program: &PlanProgram,
     seed: u64,
     jobs: Option<usize>,
     library: &DriverLibrary,
     interrupt: &Interrupt,
-) -> Result<Result<Ready, ProgramError>, Error> {
-    let failed = |stage, message| Ok(Err(ProgramError { stage, message, expected: None }));
+) -> Result<Result<Ready, NotRun>, Error> {
+    let failed = |stage, message| Ok(Err(NotRun { stage, message, expected: None }));
     let (app, args) = program.run.split_first().expect("plans name a program");
     let target = match Target::resolve_in(&program.directory, app, args.to_vec()) {
         Ok(target) => Target { variables: program.variables.clone(), ..target },
         Err(error) => return failed(Stage::Start, error.to_string()),
     };
-    let input = match program.stdin.as_ref().map(|path| File::open(path).map(Input::read)) {
+    let input = match program.stdin.as_ref().map(|path| File::open(path).map(StandardInput::read)) {
         None => None,
         Some(Ok(Ok(input))) => input,
         Some(Ok(Err(error))) => return failed(Stage::Start, error.to_string()),

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use bugaroo_barriers::emulate::DEFAULT_MAX_STEPS;
-use bugaroo_bisect::{Order, search_program};
-use bugaroo_harness::launches::{Wanted, record, verify};
+use bugaroo_bisect::{SearchOrder, search_program};
+use bugaroo_harness::launches::{VerifyWanted, record, verify};
 use bugaroo_harness::names::demangled;
 use bugaroo_harness::progress::Silent;
 use bugaroo_harness::words::shell::shell_word;
@@ -15,9 +15,9 @@ use regex::Regex;
 
 use super::units::Unit;
 use super::{Job, Work, WorkError};
-use crate::night::Finding;
-use crate::plan::Kind;
-use crate::study::{self, Fences, PROFILE, SEARCH, VERIFY, Verdicts};
+use crate::night::NightFinding;
+use crate::plan::CellKind;
+use crate::study::{self, PROFILE, SEARCH, SearchedFences, VERIFY, Verdicts};
 use crate::verified;
 
 /// Trials that flush lengths are measured in.
@@ -41,13 +41,13 @@ impl Work<'_> {
                 self.verify(at).await?;
             }
             let delays =
-                program.cells.iter().any(|cell| cell.kind == Kind::Trials && cell.variation.pw > 0.0);
+                program.cells.iter().any(|cell| cell.kind == CellKind::Trials && cell.variation.pw > 0.0);
             if own && missing(PROFILE) && delays && self.prepare(at).await? {
                 self.profile(at).await?;
             }
             // Each shard that has seen a failure searches, as all of them have to come to the same.
             let failed = |unit: &Unit| {
-                unit.program == at && unit.failures > 0 && program.cells[unit.cell].kind != Kind::Races
+                unit.program == at && unit.failures > 0 && program.cells[unit.cell].kind != CellKind::Races
             };
             let news = units.iter().any(|unit| failed(unit) && (!unit.failed_before || unit.changed));
             if missing(SEARCH) && self.job.plan.search && news && self.prepare(at).await? {
@@ -87,12 +87,12 @@ impl Work<'_> {
             let readable: Vec<String> = names.iter().map(|name| demangled(name)).collect();
             let chosen = |at: &usize| patterns.iter().any(|pattern| pattern.is_match(&readable[*at]));
             let kernels: Vec<String> = (0..names.len()).filter(chosen).map(|at| names[at].clone()).collect();
-            let unmet: Vec<Finding> = patterns
+            let unmet: Vec<NightFinding> = patterns
                 .iter()
                 .filter(|pattern| !readable.iter().any(|name| pattern.is_match(name)))
                 .map(|pattern| verified::no_such_kernel(pattern.as_str(), &readable))
                 .collect();
-            let wanted = Wanted {
+            let wanted = VerifyWanted {
                 kernels: (!patterns.is_empty()).then_some(kernels),
                 most: LAUNCHES,
                 warp_synchronous: program.warp_synchronous,
@@ -138,7 +138,7 @@ impl Work<'_> {
         let looks = |model: Model| {
             program.cells.iter().any(|cell| match &cell.space {
                 Some(space) => space.models.contains(&model),
-                None => cell.kind == Kind::Trials && cell.variation.model == model,
+                None => cell.kind == CellKind::Trials && cell.variation.model == model,
             })
         };
         let models: Vec<Model> =
@@ -151,10 +151,13 @@ impl Work<'_> {
         let whole = self.job.plan.budget.unwrap_or_default();
         let most = (whole / 10).max(SEARCH_TIME);
         let facts = match tempfile::tempdir() {
-            Err(error) => Fences { note: format!("no folder for a search: {error}"), ..Fences::default() },
+            Err(error) => SearchedFences {
+                note: format!("no folder for a search: {error}"),
+                ..SearchedFences::default()
+            },
             Ok(folder) => {
                 let kernel = program.cells.first().and_then(|cell| cell.variation.kernel.clone());
-                let order = Order {
+                let order = SearchOrder {
                     target: ready.target,
                     settings: ready.settings,
                     seed: Some(self.seed(at)),
@@ -168,16 +171,16 @@ impl Work<'_> {
                 match tokio::time::timeout(most, search).await {
                     Ok(Ok(found)) => study::fences(&found.report, &program.directory),
                     Ok(Err(Error::Interrupted)) => return Err(Error::Interrupted.into()),
-                    Ok(Err(error)) => Fences {
+                    Ok(Err(error)) => SearchedFences {
                         note: format!("the search for the missing fence failed: {error}"),
-                        ..Fences::default()
+                        ..SearchedFences::default()
                     },
-                    Err(_) => Fences {
+                    Err(_) => SearchedFences {
                         note: format!(
                             "the search for the missing fence took more than {} s: bugaroo bisect goes to its end",
                             most.as_secs()
                         ),
-                        ..Fences::default()
+                        ..SearchedFences::default()
                     },
                 }
             }

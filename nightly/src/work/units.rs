@@ -69,7 +69,7 @@ impl Unit {
 
 /// What a cell is given next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turn {
+pub struct CellTurn {
     /// Place among the units.
     pub unit: usize,
     /// Trials at most; None: its limit.
@@ -79,10 +79,10 @@ pub struct Turn {
 }
 
 /// The next round: empty when all is done. `left` is what is left of the night's budget, None where it has none.
-pub fn round(units: &[Unit], left: Option<Duration>) -> Vec<Turn> {
+pub fn round(units: &[Unit], left: Option<Duration>) -> Vec<CellTurn> {
     let open: Vec<usize> = (0..units.len()).filter(|&at| !units[at].is_done()).collect();
     let Some(left) = left else {
-        let turn = |&unit: &usize| Turn {
+        let turn = |&unit: &usize| CellTurn {
             unit,
             trials: None,
             time: units[unit].budget.map(|budget| budget.saturating_sub(units[unit].spent)),
@@ -93,11 +93,11 @@ pub fn round(units: &[Unit], left: Option<Duration>) -> Vec<Turn> {
         return Vec::new();
     }
     let young = |at: &&usize| units[**at].done < FLOOR;
-    let floors: Vec<Turn> = open
+    let floors: Vec<CellTurn> = open
         .iter()
         .filter(young)
         // A first trial is run even where it takes longer than the cell's share.
-        .map(|&unit| Turn {
+        .map(|&unit| CellTurn {
             unit,
             trials: Some(FLOOR - units[unit].done),
             time: Some(left.div_f64(2.0 * open.len() as f64)),
@@ -109,8 +109,11 @@ pub fn round(units: &[Unit], left: Option<Duration>) -> Vec<Turn> {
     }
     let all: f64 = open.iter().map(|&at| units[at].weight()).sum();
     let round = left.mul_f64(PART).max(LEAST).min(left);
-    let turn =
-        |&unit: &usize| Turn { unit, trials: None, time: Some(round.mul_f64(units[unit].weight() / all)) };
+    let turn = |&unit: &usize| CellTurn {
+        unit,
+        trials: None,
+        time: Some(round.mul_f64(units[unit].weight() / all)),
+    };
     open.iter().map(turn).collect()
 }
 

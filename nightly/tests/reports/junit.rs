@@ -1,6 +1,6 @@
 //! JUnit XML, read back by an XML parser.
 
-use bugaroo_nightly::night::{Night, Status, Verdict};
+use bugaroo_nightly::night::{Night, NightVerdict, Status};
 use bugaroo_nightly::reports;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -97,7 +97,7 @@ fn every_night_is_read_back_with_its_numbers() {
         let of = |verdict: &str| cases.iter().filter(|case| case.verdict == verdict).count();
         assert_eq!(claimed, [cases.len(), of("failure"), of("error"), of("skipped")], "{name}");
         let green = of("failure") + of("error") == 0;
-        assert_eq!(green, night.verdict == Verdict::Green, "{name}: {cases:#?}");
+        assert_eq!(green, night.verdict == NightVerdict::Green, "{name}: {cases:#?}");
         for program in &night.programs {
             let cases = program.cells.len() + program.kernels.len() + usize::from(program.error.is_some());
             assert!(claimed[0] >= cases, "{name}");
@@ -171,7 +171,7 @@ fn what_is_expected_is_skipped_and_what_says_nothing_is_an_error() {
 #[test]
 fn a_finding_that_no_cell_has_is_a_case_of_its_own() {
     let mut night = nights::green();
-    night.verdict = Verdict::Red;
+    night.verdict = NightVerdict::Red;
     night.programs[0].findings = vec![nights::race(1, &["gone pw=1"])];
     let (cases, _) = read(&night);
     assert_eq!(case(&cases, "hotspot", "race: write-read race on global memory, 1").verdict, "failure");
@@ -179,6 +179,6 @@ fn a_finding_that_no_cell_has_is_a_case_of_its_own() {
 
 #[test]
 fn a_red_night_is_red_whatever_made_it_so() {
-    let night = Night { verdict: Verdict::Red, ..nights::green() };
+    let night = Night { verdict: NightVerdict::Red, ..nights::green() };
     assert_eq!(case(&read(&night).0, "night", "verdict").verdict, "error");
 }

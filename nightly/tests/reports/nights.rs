@@ -6,10 +6,10 @@ use bugaroo_harness::Outcome;
 use bugaroo_harness::findings::Share;
 use bugaroo_harness::interval::clopper_pearson;
 use bugaroo_nightly::night::{
-    Cell, Change, Excerpt, Finding, Kernel, Night, Past, Place, Program, ProgramError, SCHEMA, Stage, Status,
-    Verdict,
+    Cell, Change, Excerpt, Night, NightFinding, NightKernel, NightPlace, NightProgram, NightVerdict, NotRun,
+    Past, SCHEMA, Stage, Status,
 };
-use bugaroo_nightly::plan::Kind;
+use bugaroo_nightly::plan::CellKind;
 use bugaroo_nightly::plan::expect::Expected;
 use bugaroo_protocol::{Model, Scheduler};
 
@@ -30,7 +30,7 @@ pub fn empty() -> Night {
         complete: true,
         missing_shards: Vec::new(),
         bugaroo: "0.1.0".into(),
-        verdict: Verdict::Red,
+        verdict: NightVerdict::Red,
         compared_with: None,
         programs: Vec::new(),
         notes: Vec::new(),
@@ -38,8 +38,8 @@ pub fn empty() -> Night {
 }
 
 /// A program of these cells.
-pub fn program(name: &str, cells: Vec<Cell>) -> Program {
-    Program {
+pub fn program(name: &str, cells: Vec<Cell>) -> NightProgram {
+    NightProgram {
         name: name.into(),
         run: vec![format!("build/{name}"), "--size".into(), "4096".into()],
         sha256: Some("9e107d9d372bb6826bd81d3542a419d69e107d9d372bb6826bd81d3542a419d6".into()),
@@ -66,7 +66,7 @@ pub fn cell(model: Model, pw: f64, failures: u64, trials: u64) -> Cell {
     let outcomes = [(Outcome::Pass, trials - failures), (Outcome::WrongResult, failures)];
     Cell {
         key: format!("{name} pw={pw}"),
-        kind: Kind::Trials,
+        kind: CellKind::Trials,
         model,
         pw,
         pr: 0.5,
@@ -102,7 +102,7 @@ pub fn cell(model: Model, pw: f64, failures: u64, trials: u64) -> Cell {
 }
 
 /// A place with a source, whose line is in the middle of its excerpt.
-pub fn place(role: &str, file: &str, line: u32) -> Place {
+pub fn place(role: &str, file: &str, line: u32) -> NightPlace {
     let lines = [
         "    int tid = threadIdx.x;",
         "    partial[blockIdx.x] = sum;",
@@ -112,7 +112,7 @@ pub fn place(role: &str, file: &str, line: u32) -> Place {
         "    }",
         "    __syncthreads();",
     ];
-    Place {
+    NightPlace {
         role: role.into(),
         kernel: "reduce(float const*, float*, unsigned int)".into(),
         file: Some(file.into()),
@@ -129,9 +129,9 @@ pub fn place(role: &str, file: &str, line: u32) -> Place {
 pub const PATCH: &str = "diff --git a/src/reduce.cu b/src/reduce.cu\n--- a/src/reduce.cu\n+++ b/src/reduce.cu\n@@ -39,6 +39,7 @@ __global__ void reduce(float const *in)\n     int tid = threadIdx.x;\n     partial[blockIdx.x] = sum;\n     if (tid == 0) {\n+        __threadfence();\n         unsigned done = atomicInc(&count, gridDim.x);\n         last = done == gridDim.x - 1;\n     }\n";
 
 /// A race between two lines.
-pub fn race(number: u32, cells: &[&str]) -> Finding {
+pub fn race(number: u32, cells: &[&str]) -> NightFinding {
     let line = 40 + number % 9;
-    Finding {
+    NightFinding {
         fingerprint: format!("race reduce.cu:{line} {number:08x}"),
         kind: Expected::Race,
         title: format!("write-read race on global memory, {number}"),
@@ -159,7 +159,7 @@ pub fn green() -> Night {
     one.kernels.push(kernel("stencil(float*)", "verified", Status::Pass));
     let two = program("kmeans", vec![cell(Model::StoreBuffer, 0.5, 0, 500)]);
     Night {
-        verdict: Verdict::Green,
+        verdict: NightVerdict::Green,
         compared_with: Some("2026-03-01".into()),
         programs: vec![one, two],
         ..empty()
@@ -167,9 +167,9 @@ pub fn green() -> Night {
 }
 
 /// A verified kernel.
-pub fn kernel(name: &str, verdict: &str, status: Status) -> Kernel {
+pub fn kernel(name: &str, verdict: &str, status: Status) -> NightKernel {
     let text = format!("{name}: {verdict}\n128 threads, 2 barriers, 96 dynamic barriers\nall launches alike");
-    Kernel { name: name.into(), verdict: verdict.into(), launches: 12, status, text }
+    NightKernel { name: name.into(), verdict: verdict.into(), launches: 12, status, text }
 }
 
 /// A night with a bit of all there is: news, cures, what is expected, what was not run, what was slow.
@@ -189,13 +189,13 @@ pub fn mixed() -> Night {
     cells[13].planned = Some(4000);
     let mut reduce = program("threadfence-reduction", cells);
     let mut races = cell(Model::Ptx, 0.75, 0, 200);
-    races.kind = Kind::Races;
+    races.kind = CellKind::Races;
     races.key = "races ptx+hirace".into();
     races.status = Status::Fail;
     races.reason = "9 races, 2 of them new".into();
     reduce.cells.push(races);
     reduce.findings = (0..9).map(|number| race(number, &["races ptx+hirace", "ptx pw=0.75"])).collect();
-    reduce.findings.push(Finding {
+    reduce.findings.push(NightFinding {
         kind: Expected::WrongResult,
         title: "the sum differs from the reference".into(),
         message: "expected 8388608, got 8386560".into(),
@@ -205,7 +205,7 @@ pub fn mixed() -> Night {
         cells: vec!["store-buffer pw=0.5".into()],
         ..race(5, &[])
     });
-    reduce.findings.push(Finding {
+    reduce.findings.push(NightFinding {
         expected: Some("known since the port; see the file's head".into()),
         ..race(6, &["bugaroo pw=0.9"])
     });
@@ -220,7 +220,7 @@ pub fn mixed() -> Night {
     reduce.expectations =
         vec!["`race` at reduce.cu:41 (line 30 of the plan) has expired on 2026-02-28".into()];
     let mut broken = program("octree", Vec::new());
-    broken.error = Some(ProgramError {
+    broken.error = Some(NotRun {
         stage: Stage::Build,
         message: "make: *** [octree] Error 1\nkernel.cu(41): error: identifier \"foo\" is undefined".into(),
         expected: None,
@@ -232,7 +232,7 @@ pub fn mixed() -> Night {
     known.cells[0].status = Status::Expected;
     known.cells[0].reason = "upstream knows of it".into();
     let mut night = green();
-    night.verdict = Verdict::Red;
+    night.verdict = NightVerdict::Red;
     night.complete = false;
     night.missing_shards = vec![3, 7];
     night.notes = vec!["the disk had room for 40 of 60 run directories".into()];
@@ -247,7 +247,7 @@ pub fn many() -> Night {
     night.programs[0].findings.extend((20..220).map(|number| race(number, &keys)));
     let mut other = program(&"long-name-".repeat(300), vec![cell(Model::StoreBuffer, 0.75, 3, 1000)]);
     other.findings = (0..280)
-        .map(|number| Finding { title: "x".repeat(3000), ..race(number, &["store-buffer pw=0.75"]) })
+        .map(|number| NightFinding { title: "x".repeat(3000), ..race(number, &["store-buffer pw=0.75"]) })
         .collect();
     night.programs.push(other);
     let all: usize = night.programs.iter().map(|program| program.findings.len()).sum();
@@ -265,7 +265,7 @@ pub fn hostile() -> Night {
     cell.before.iter_mut().for_each(|past| past.label = text());
     let mut hostile = program(HOSTILE, vec![cell]);
     hostile.run = vec![text(), text()];
-    hostile.error = Some(ProgramError { stage: Stage::Trials, message: text(), expected: None });
+    hostile.error = Some(NotRun { stage: Stage::Trials, message: text(), expected: None });
     hostile.without_fork_server = Some(text());
     let mut finding = race(0, &[HOSTILE]);
     for field in [
@@ -285,7 +285,7 @@ pub fn hostile() -> Night {
         place.excerpt = Some(Excerpt { first: u32::MAX - 1, lines: vec![text(); 4] });
     }
     hostile.findings =
-        vec![finding.clone(), Finding { expected: Some(text()), patch: PATCH.into(), ..finding }];
+        vec![finding.clone(), NightFinding { expected: Some(text()), patch: PATCH.into(), ..finding }];
     hostile.kernels = vec![kernel(HOSTILE, HOSTILE, Status::Nothing)];
     hostile.flush_lengths.insert(text(), BTreeMap::from([(0, u64::MAX), (u64::MAX, 1)]));
     hostile.expectations = vec![text()];

@@ -10,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 
 use self::support::{Cluster, Night, Told, Wanted, request, tools, until};
 use bugaroo_harness::Interrupt;
-use bugaroo_nightly::executors::slurm::{Collected, SlurmError, run_with};
+use bugaroo_nightly::executors::slurm::{SlurmCollected, SlurmError, run_with};
 
 /// Runs a night to its end.
-async fn run(cluster: &Cluster, night: &Night, told: &Told) -> Result<Collected, SlurmError> {
+async fn run(cluster: &Cluster, night: &Night, told: &Told) -> Result<SlurmCollected, SlurmError> {
     run_with(&tools(&cluster.bin()), &night.plan(), &request(), Interrupt::never(), told).await
 }
 
@@ -162,7 +162,7 @@ async fn attaches(accounting: bool) {
     assert_eq!(next.trim(), "5");
 
     // Once more: all shards are complete, and do nothing.
-    let once_more = bugaroo_nightly::executors::slurm::Request { again: true, ..request.clone() };
+    let once_more = bugaroo_nightly::executors::slurm::SlurmRequest { again: true, ..request.clone() };
     let run = run_with(&tools, &plan, &once_more, Interrupt::never(), &told).await.expect("it ends");
     assert_eq!((shards(&run.done), run.job), (vec![1, 2, 3, 4], 6));
     night.check_counted_once(1, 30);
@@ -213,7 +213,7 @@ async fn limits_are_told() {
     assert_eq!(complete(&collected), 3);
 }
 
-fn complete(collected: &Collected) -> usize {
+fn complete(collected: &SlurmCollected) -> usize {
     assert_eq!(collected.missing, []);
     collected.done.len()
 }

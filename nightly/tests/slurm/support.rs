@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bugaroo_nightly::executors::slurm::tool::{Tool, Tools};
-use bugaroo_nightly::executors::slurm::{Progress, Request, Tell};
+use bugaroo_nightly::executors::slurm::{SlurmProgress, SlurmRequest, Tell};
 use bugaroo_nightly::plan::Plan;
 use tempfile::TempDir;
 
@@ -175,8 +175,8 @@ impl Night {
 }
 
 /// What is asked for of each night.
-pub fn request() -> Request {
-    Request {
+pub fn request() -> SlurmRequest {
+    SlurmRequest {
         bugaroo: here().join("stand-in"),
         label: "monday".into(),
         seed: u64::MAX,
@@ -189,7 +189,7 @@ pub fn request() -> Request {
 #[derive(Default)]
 pub struct Told {
     pub lines: Mutex<Vec<String>>,
-    pub progress: Mutex<Vec<Progress>>,
+    pub progress: Mutex<Vec<SlurmProgress>>,
 }
 
 impl Tell for Told {
@@ -198,7 +198,7 @@ impl Tell for Told {
         self.lines.lock().expect("nobody panics here").push(line.to_owned());
     }
 
-    fn progress(&self, progress: &Progress) {
+    fn progress(&self, progress: &SlurmProgress) {
         let mut all = self.progress.lock().expect("nobody panics here");
         if all.last() != Some(progress) {
             println!("{progress:?}");

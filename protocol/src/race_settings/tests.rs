@@ -11,7 +11,7 @@ fn what_is_written_is_read_back() {
         "hirace": {"block_clock": 12, "site": 0},
         "scord": {"layout": {"block": 9, "warp": 5, "bloom": 8}, "cache": 4, "independent_threads": true}}"#;
     let settings = read(text).unwrap();
-    assert_eq!(settings.watch.addresses, [Span(16..32), Span(7..8)]);
+    assert_eq!(settings.watch.addresses, [NumberSpan(16..32), NumberSpan(7..8)]);
     assert_eq!(settings.limits.shadow, Some(2 << 20));
     let given = ScordWidths { block: 9, warp: 5, bloom: 8, ..ScordWidths::default() };
     assert_eq!(settings.scord.layout, ScordLayout::Given(given));

@@ -2,7 +2,7 @@
 
 /// A module to be linked.
 #[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
+pub struct LinkInput<'a> {
     /// What errors call it: a file's name, or a number.
     pub name: &'a str,
     /// Its text.

@@ -23,7 +23,7 @@ mod resolve;
 mod write;
 
 pub use error::LinkError;
-pub use input::Input;
+pub use input::LinkInput;
 
 /// Links modules into one text. `external` says which undefined functions may stay so, because whoever
 /// executes the module provides them (`vprintf`, `malloc`…).
@@ -31,7 +31,7 @@ pub use input::Input;
 /// # Errors
 /// A text that is not PTX, headers that exclude each other, symbols that are undefined, defined twice or
 /// declared in two ways.
-pub fn link(inputs: &[Input<'_>], external: &dyn Fn(&str) -> bool) -> Result<String, LinkError> {
+pub fn link(inputs: &[LinkInput<'_>], external: &dyn Fn(&str) -> bool) -> Result<String, LinkError> {
     let units = inputs.iter().map(resolve::Unit::parse).collect::<Result<Vec<_>, _>>()?;
     let header = header::merge(&units)?;
     let symbols = resolve::resolve(&units, external)?;

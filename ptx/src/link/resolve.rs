@@ -7,7 +7,7 @@ use crate::lexer::{Kind, Token, lex};
 use crate::types::Space;
 
 use super::error::LinkError;
-use super::input::Input;
+use super::input::LinkInput;
 
 /// A parsed module.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    pub(super) fn parse(input: &Input<'a>) -> Result<Self, LinkError> {
+    pub(super) fn parse(input: &LinkInput<'a>) -> Result<Self, LinkError> {
         let wrong = |error| LinkError::Parse { module: input.name.to_owned(), error };
         let module = crate::parse(input.text).map_err(wrong)?;
         let tokens = lex(input.text).map_err(wrong)?;

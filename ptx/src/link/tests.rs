@@ -1,5 +1,5 @@
 use super::*;
-use crate::ast::{Linkage, Module, SourceLine};
+use crate::ast::{Linkage, LocLine, Module};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
 
@@ -9,7 +9,8 @@ fn try_link(texts: &[&str]) -> Result<Module, LinkError> {
         .map(|text| if text.starts_with(".version") { (*text).to_owned() } else { format!("{HEAD}{text}") })
         .collect();
     let names: Vec<String> = (1..=texts.len()).map(|number| format!("m{number}")).collect();
-    let inputs: Vec<Input<'_>> = texts.iter().zip(&names).map(|(text, name)| Input { name, text }).collect();
+    let inputs: Vec<LinkInput<'_>> =
+        texts.iter().zip(&names).map(|(text, name)| LinkInput { name, text }).collect();
     let text = link(&inputs, &|name| name == "vprintf")?;
     Ok(crate::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
 }
@@ -143,7 +144,7 @@ fn source_lines_survive() {
     let module = linked(&[one, two, three]);
     assert_eq!(module.files, [(1, "/a.cu".to_owned()), (2, "/b.cuh".to_owned()), (3, "/c.cu".to_owned())]);
     let lines = |name: &str| module.function(name).expect("it is there").instructions()[0].source.clone();
-    let line = |file, line, column| SourceLine { file, line, column };
+    let line = |file, line, column| LocLine { file, line, column };
     assert_eq!(lines("f"), [line(1, 10, 2)]);
     assert_eq!(lines("k"), [line(2, 5, 6), line(1, 20, 3)]);
     assert_eq!(lines("g")[0], line(3, 7, 8));

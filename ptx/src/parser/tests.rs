@@ -157,7 +157,7 @@ fn files_may_follow_the_functions() {
     assert_eq!((module.file(7), module.file(8), module.file(9)), (Some("/a/b.cu"), Some("c.h"), None));
     let ret =
         module.functions().flat_map(|function| function.instructions()).next().expect("one instruction");
-    assert_eq!(ret.source, [SourceLine { file: 7, line: 3, column: 1 }]);
+    assert_eq!(ret.source, [LocLine { file: 7, line: 3, column: 1 }]);
     assert_eq!(ret.line, 5);
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bugaroo_cuda_abi::{CUdeviceptr, CUkernel};
 
 use crate::driver::driver;
-use crate::error::{Error, Outcome};
+use crate::error::{RuntimeError, RuntimeResult};
 use crate::{context, wanted};
 
 driver! {
@@ -40,7 +40,7 @@ struct State {
 
 /// A registered kernel.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct RegisteredKernel {
     /// Where it is.
     pub binary: &'static Binary,
     /// As the PTX names it.
@@ -93,16 +93,16 @@ impl Binary {
     ///
     /// # Errors
     /// What the driver says.
-    pub fn library(&self) -> Outcome<*mut c_void> {
+    pub fn library(&self) -> RuntimeResult<*mut c_void> {
         self.load(&mut self.state())
     }
 
-    fn load(&self, state: &mut State) -> Outcome<*mut c_void> {
+    fn load(&self, state: &mut State) -> RuntimeResult<*mut c_void> {
         if let Some(library) = state.library {
             return Ok(library as *mut c_void);
         }
         if state.wrapper == 0 {
-            return Err(Error::INVALID_DEVICE_FUNCTION);
+            return Err(RuntimeError::INVALID_DEVICE_FUNCTION);
         }
         context::ready()?;
         let mut library = null_mut();
@@ -138,12 +138,12 @@ impl Binary {
 }
 
 /// Puts a managed variable's address where the program keeps it.
-fn place_managed(library: *mut c_void, place: usize, name: &CString) -> Outcome {
+fn place_managed(library: *mut c_void, place: usize, name: &CString) -> RuntimeResult {
     let (mut address, mut bytes) = (0, 0);
     // SAFETY: places for the answers, a library that was loaded, a C string.
     match unsafe { cuLibraryGetManaged(&raw mut address, &raw mut bytes, library, name.as_ptr()) } {
         // The compiler left it out: nothing on the device uses it, and the host does not, either.
-        Err(Error::SYMBOL_NOT_FOUND) => return Ok(()),
+        Err(RuntimeError::SYMBOL_NOT_FOUND) => return Ok(()),
         outcome => outcome?,
     }
     // SAFETY: the program's promise at registration; the binary is still registered.
@@ -151,10 +151,10 @@ fn place_managed(library: *mut c_void, place: usize, name: &CString) -> Outcome 
     Ok(())
 }
 
-impl Kernel {
+impl RegisteredKernel {
     /// A kernel of a binary.
     pub fn new(binary: &'static Binary, name: CString) -> Self {
-        Kernel { binary, name, handle: Mutex::new((0, 0)) }
+        RegisteredKernel { binary, name, handle: Mutex::new((0, 0)) }
     }
 
     /// Its handle, if somebody has asked for it since the binary was loaded.
@@ -168,7 +168,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `cudaErrorInvalidDeviceFunction` when the binary lacks it; otherwise what the driver says.
-    pub fn handle(&self) -> Outcome<CUkernel> {
+    pub fn handle(&self) -> RuntimeResult<CUkernel> {
         let mut state = self.binary.state();
         let library = match state.library {
             Some(library) => library as *mut c_void,
@@ -179,7 +179,7 @@ impl Kernel {
             let mut kernel = null_mut();
             // SAFETY: a place for the answer, a library that was loaded, a C string.
             match unsafe { cuLibraryGetKernel(&raw mut kernel, library, self.name.as_ptr()) } {
-                Err(Error::SYMBOL_NOT_FOUND) => return Err(Error::INVALID_DEVICE_FUNCTION),
+                Err(RuntimeError::SYMBOL_NOT_FOUND) => return Err(RuntimeError::INVALID_DEVICE_FUNCTION),
                 outcome => outcome?,
             }
             *known = (state.loads, kernel as usize);

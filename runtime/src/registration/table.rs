@@ -8,16 +8,16 @@ use std::collections::btree_map::Entry;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::binary::{Binary, Kernel, Variable};
+use super::binary::{Binary, RegisteredKernel, Variable};
 
 #[derive(Default)]
 struct Table {
     /// By their own addresses, which are the program's handles, in order of registration.
     binaries: Vec<&'static Binary>,
     /// By host function; several binaries may have the same.
-    kernels: BTreeMap<usize, Vec<&'static Kernel>>,
+    kernels: BTreeMap<usize, Vec<&'static RegisteredKernel>>,
     /// By the kernels' own addresses, which are handles, too.
-    handles: BTreeMap<usize, &'static Kernel>,
+    handles: BTreeMap<usize, &'static RegisteredKernel>,
     /// By shadow.
     variables: BTreeMap<usize, Vec<Variable>>,
     /// By the binaries' addresses, what each has in the other tables: torch registers hundreds of binaries with tens of thousands of
@@ -103,7 +103,7 @@ pub unsafe fn add_kernel(handle: *const Binary, host: *const c_void, name: *cons
     let Some(binary) = binary(handle) else { return };
     // SAFETY: the caller's promise.
     let name = unsafe { owned(name) };
-    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(binary, name)));
+    let kernel: &'static RegisteredKernel = Box::leak(Box::new(RegisteredKernel::new(binary, name)));
     let own = std::ptr::from_ref(kernel) as usize;
     let mut table = table();
     table.kernels.entry(host as usize).or_default().push(kernel);
@@ -115,14 +115,14 @@ pub unsafe fn add_kernel(handle: *const Binary, host: *const c_void, name: *cons
 }
 
 /// The kernel with this host function, or with this handle.
-pub fn kernel(host: *const c_void) -> Option<&'static Kernel> {
+pub fn kernel(host: *const c_void) -> Option<&'static RegisteredKernel> {
     let table = table();
     let by_host = table.kernels.get(&(host as usize)).and_then(|kernels| kernels.first());
     by_host.or_else(|| table.handles.get(&(host as usize))).copied()
 }
 
 /// All kernels with host functions, each with that.
-pub fn hosts() -> Vec<(usize, &'static Kernel)> {
+pub fn hosts() -> Vec<(usize, &'static RegisteredKernel)> {
     let table = table();
     table.kernels.iter().filter_map(|(host, kernels)| Some((*host, *kernels.first()?))).collect()
 }

@@ -4,4 +4,4 @@ pub mod release;
 pub mod shared_map;
 mod view;
 
-pub use view::{View, Writers, joined};
+pub use view::{View, WriterSet, joined};

@@ -25,25 +25,25 @@ const THREADS: u64 = 64;
 
 /// Whose writes an entry speaks of, as a number to sort by: a CTA comes before its warps, and these before its threads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Writers(u64);
+pub struct WriterSet(u64);
 
-impl Writers {
+impl WriterSet {
     /// One thread.
     #[inline]
-    pub fn thread(thread: ThreadKey) -> Writers {
-        Writers(u64::from(thread.cta()) << CTA_SHIFT | (THREADS + u64::from(thread.place())))
+    pub fn thread(thread: ThreadKey) -> WriterSet {
+        WriterSet(u64::from(thread.cta()) << CTA_SHIFT | (THREADS + u64::from(thread.place())))
     }
 
     /// All threads of this one's warp.
     #[inline]
-    pub fn warp(thread: ThreadKey) -> Writers {
-        Writers(u64::from(thread.cta()) << CTA_SHIFT | (WARPS + u64::from(thread.place() >> 5)))
+    pub fn warp(thread: ThreadKey) -> WriterSet {
+        WriterSet(u64::from(thread.cta()) << CTA_SHIFT | (WARPS + u64::from(thread.place() >> 5)))
     }
 
     /// All threads of a CTA.
     #[inline]
-    pub fn cta(cta: u32) -> Writers {
-        Writers(u64::from(cta) << CTA_SHIFT)
+    pub fn cta(cta: u32) -> WriterSet {
+        WriterSet(u64::from(cta) << CTA_SHIFT)
     }
 }
 
@@ -70,7 +70,7 @@ impl View {
     }
 
     fn knows_by_entries(&self, writer: ThreadKey, time: u64) -> bool {
-        let cta = Writers::cta(writer.cta()).0;
+        let cta = WriterSet::cta(writer.cta()).0;
         let items = self.clocks.range::<RANGE>(cta);
         let first = items.partition_point(|item| item.0 < cta);
         let Some(whole) = items.get(first) else { return false };
@@ -78,15 +78,15 @@ impl View {
             return true;
         }
         let items = &items[first..];
-        let has = |writers: Writers| {
+        let has = |writers: WriterSet| {
             items.binary_search_by_key(&writers.0, |item| item.0).is_ok_and(|at| items[at].1 >= time)
         };
-        has(Writers::thread(writer)) || has(Writers::warp(writer))
+        has(WriterSet::thread(writer)) || has(WriterSet::warp(writer))
     }
 
     /// Up to what time the messages of all threads of a CTA are known.
     pub fn of_cta(&self, cta: u32) -> u64 {
-        self.clocks.get::<RANGE>(Writers::cta(cta).0).copied().unwrap_or(0)
+        self.clocks.get::<RANGE>(WriterSet::cta(cta).0).copied().unwrap_or(0)
     }
 
     /// The CTAs of which everything is known up to some time, with that time.
@@ -102,7 +102,7 @@ impl View {
     }
 
     /// From now on all messages of `writers` up to `time` are known, and what they knew: that has been joined.
-    pub fn advance(&mut self, writers: Writers, time: u64) {
+    pub fn advance(&mut self, writers: WriterSet, time: u64) {
         self.of = None;
         self.latest = self.latest.max(time);
         let key = writers.0;
@@ -135,7 +135,7 @@ impl View {
         }
         self.of = None;
         self.latest = self.latest.max(time);
-        let first = Writers::thread(first).0;
+        let first = WriterSet::thread(first).0;
         let new: Vec<(u64, u64)> = each(lanes).map(|lane| (first + u64::from(lane), time)).collect();
         self.clocks.change::<RANGE>(first, |old| merged(old, &new));
     }

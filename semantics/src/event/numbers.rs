@@ -2,7 +2,7 @@
 
 /// An instruction: its number in its program, plus the first number of the program ([`super::Event::GridBegin`]). Host calls have
 /// numbers of their own ([`super::Event::Work`]).
-pub type Site = u32;
+pub type SiteNumber = u32;
 
 /// A piece of work: a grid, a copy, a fill, a host function, a point of the host program. From 1, in the order of
 /// [`super::Event::Work`].

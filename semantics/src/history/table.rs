@@ -10,13 +10,13 @@ use std::sync::LazyLock;
 use super::{Action, Apart, Kinds, Since, Summary};
 
 /// A state's number. Below `1 << STATE_BITS`.
-pub type State = u8;
+pub type StateNumber = u8;
 
 /// Bits of a state.
 pub const STATE_BITS: u32 = 5;
 
 /// The state of a location that nobody has accessed.
-pub const UNTOUCHED: State = 0;
+pub const UNTOUCHED: StateNumber = 0;
 
 /// Bits of an input: action, apart, since; two each, from the highest on.
 pub const INPUT_BITS: u32 = 6;
@@ -39,19 +39,19 @@ pub fn inputs() -> impl Iterator<Item = (Action, Apart, Since)> {
 
 /// The machine.
 #[derive(Clone, Debug)]
-pub struct Machine {
+pub struct HistoryMachine {
     /// The next state, by state and input.
-    pub next: [State; PLACES],
+    pub next: [StateNumber; PLACES],
     /// A history of each state; None of [`UNTOUCHED`] and of the last one, a race.
     pub histories: Vec<Option<Summary>>,
     /// Histories that were told apart before the machine was made small, and those two.
     pub before: usize,
 }
 
-impl Machine {
+impl HistoryMachine {
     /// The one that there is.
-    pub fn get() -> &'static Machine {
-        static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::derive);
+    pub fn get() -> &'static HistoryMachine {
+        static MACHINE: LazyLock<HistoryMachine> = LazyLock::new(HistoryMachine::derive);
         &MACHINE
     }
 
@@ -62,17 +62,17 @@ impl Machine {
 
     /// The state of a location that has had a race. It stays.
     #[inline]
-    pub fn race(&self) -> State {
-        (self.histories.len() - 1) as State
+    pub fn race(&self) -> StateNumber {
+        (self.histories.len() - 1) as StateNumber
     }
 
     /// The state behind one more access.
     #[inline]
-    pub fn step(&self, state: State, input: usize) -> State {
+    pub fn step(&self, state: StateNumber, input: usize) -> StateNumber {
         self.next[(usize::from(state) << INPUT_BITS | input) & (PLACES - 1)]
     }
 
-    fn derive() -> Machine {
+    fn derive() -> HistoryMachine {
         let (histories, steps) = explore();
         let classes = refine(&steps);
         let states = classes.iter().max().map_or(0, |last| last + 1);
@@ -84,11 +84,12 @@ impl Machine {
         for state in 0..states {
             let of = classes.iter().position(|class| *class == state).unwrap_or_default();
             for (at, (action, apart, since)) in inputs().enumerate() {
-                next[state << INPUT_BITS | input(action, apart, since)] = classes[steps[of][at]] as State;
+                next[state << INPUT_BITS | input(action, apart, since)] =
+                    classes[steps[of][at]] as StateNumber;
             }
         }
         assert!(states <= 1 << STATE_BITS, "a state fits its bits");
-        Machine { next, histories: kept, before: histories.len() }
+        HistoryMachine { next, histories: kept, before: histories.len() }
     }
 
     /// The machine as text: its states, then for each where each input leads.
@@ -99,9 +100,9 @@ impl Machine {
         let _ = writeln!(text, "{} states, {transitions} transitions", self.states());
         for (state, history) in self.histories.iter().enumerate() {
             let _ = writeln!(text, "\n{state}: {}", self.name(state, *history));
-            let mut leads: BTreeMap<State, Vec<String>> = BTreeMap::new();
+            let mut leads: BTreeMap<StateNumber, Vec<String>> = BTreeMap::new();
             for (action, apart, since) in &inputs {
-                let to = self.step(state as State, input(*action, *apart, *since));
+                let to = self.step(state as StateNumber, input(*action, *apart, *since));
                 leads.entry(to).or_default().push(said(*action, *apart, *since));
             }
             for (to, by) in leads {

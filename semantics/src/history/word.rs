@@ -4,7 +4,7 @@
 //! follows the grid. A word of 0 is an element that nobody has accessed.
 
 use super::Action;
-use super::table::{STATE_BITS, State};
+use super::table::{STATE_BITS, StateNumber};
 use crate::event::AccessKind;
 use crate::scope::Strength;
 
@@ -19,7 +19,7 @@ pub const THREAD_AT: u32 = KEPT_AT + 1;
 /// Bits of a lane: threads of a warp differ in these alone.
 pub const LANE_BITS: u32 = 5;
 /// No state of the machine: device code has handed the word on.
-pub const MOVED: State = STATE as State;
+pub const MOVED: StateNumber = STATE as StateNumber;
 
 /// What an access is to the machine. Strong accesses that are no atomics are atomic in their scope, but for volatile ones: these
 /// are plain.

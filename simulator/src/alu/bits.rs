@@ -8,7 +8,7 @@ use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Type;
 
 use super::integer::{Int, by_int};
-use super::row::{LaneOp, Picker, Value, lane_ops};
+use super::row::{LaneOp, LaneValue, Picker, lane_ops};
 use super::{RowFn, Width};
 
 /// A lane's bits, with the operations on them.
@@ -77,7 +77,7 @@ bit_types! {
 }
 
 /// A shift amount: `.u32` in the ISA; wider and narrower rows come from immediates.
-pub trait Amount: Value {
+pub trait Amount: LaneValue {
     /// Clamped to 32 bits.
     fn clamp(self) -> u32;
 }

@@ -12,11 +12,11 @@ use bugaroo_ptx::types::{BoolOp, Compare, Type};
 use super::float::{Float, flush};
 use super::half::{Bf16, F16};
 use super::predicate;
-use super::row::{Inputs, LANES, LaneOp, Lanes, Picker, Sink, Value, pack, store_mask};
-use super::{Operands, RowFn, Shape, Width};
+use super::row::{Inputs, LANES, LaneOp, LaneValue, Picker, RowMemory, Sink, pack, store_mask};
+use super::{OperandShape, Operands, RowFn, Width};
 
 /// A type that can be compared.
-pub trait Compared: Value {
+pub trait Compared: LaneValue {
     /// A host type with the same order.
     type Key: PartialOrd + Copy;
     /// As that, subnormals flushed when `FTZ`.
@@ -204,8 +204,8 @@ unsafe fn compute(form: &Form, frame: *mut u8, consts: *const u8, ops: &Operands
                 store_mask(at, p, mask);
                 store_mask(frame.add(ops.dst2 as usize), q, mask);
             }
-            Use::Set32(truth) => u32::store::<false>(&Lanes(choose(p, truth, 0)), at, mask),
-            Use::Set16(truth) => u16::store::<false>(&Lanes(choose(p, truth, 0)), at, mask),
+            Use::Set32(truth) => u32::store::<false>(&RowMemory(choose(p, truth, 0)), at, mask),
+            Use::Set16(truth) => u16::store::<false>(&RowMemory(choose(p, truth, 0)), at, mask),
         }
     }
 }
@@ -263,7 +263,7 @@ impl Request<'_> {
     /// Whether the operands' widths are those of this request on `O`.
     fn fits<O: LaneOp<Out = bool>>(&self) -> bool {
         let shape = self.picker.shape;
-        let compared = Shape {
+        let compared = OperandShape {
             src: [shape.src[0], shape.src[1], None, None],
             negated: [shape.negated[0], shape.negated[1], false, false],
             ..*shape
@@ -275,7 +275,7 @@ impl Request<'_> {
     /// The use that is made of the outcome, and whether the destinations have its widths. A 16-bit
     /// destination is for 16-bit floats (`half`).
     fn then(&self, half: bool) -> Option<Use> {
-        let Shape { dst, dst2, .. } = *self.picker.shape;
+        let OperandShape { dst, dst2, .. } = *self.picker.shape;
         let (then, width, second) = match self.set {
             None if dst2.is_some() => (Use::SetpPair, Width::Pred, Some(Width::Pred)),
             None => (Use::Setp, Width::Pred, None),

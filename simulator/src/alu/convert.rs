@@ -10,7 +10,7 @@ use super::float::{Float, finish, unless_nan};
 use super::half::{Bf16, F16};
 use super::integer::Int;
 use super::rounding::{Mode, Rm, Rn, Rp, Rz};
-use super::row::{LaneOp, Picker, Value, Word, lane_ops};
+use super::row::{LaneOp, LaneValue, Picker, Word, lane_ops};
 use super::{RowFn, Width, convert_any};
 
 /// An integer type of a conversion.
@@ -41,7 +41,7 @@ integers!(u8: u64, i8: i64, u16: u64, i16: i64, u32: u64, i32: i64, u64: u64, i6
 #[derive(Clone, Copy)]
 pub struct Held<T, W>(T, PhantomData<W>);
 
-impl<T: Integer, W: Integer + Word> Value for Held<T, W> {
+impl<T: Integer, W: Integer + Word> LaneValue for Held<T, W> {
     type Word = W;
     #[inline(always)]
     fn from_word(word: W) -> Self {

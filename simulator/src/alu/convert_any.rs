@@ -21,7 +21,7 @@ use bugaroo_ptx::types::{Rounding, Type};
 use super::float::{Float, finish, flush};
 use super::half::{Bf16, F16};
 use super::rounding::{Mode, Rm, Rn, Rna, Rp, Rz, magnitude_odd};
-use super::row::{Lanes, Picker, Sink, Source};
+use super::row::{Picker, RowMemory, Sink, Source};
 use super::{Operands, RowFn, Width, soft};
 
 /// `0x7fffffff` widened to f64.
@@ -231,9 +231,9 @@ unsafe fn convert_row(form: &Form, frame: *mut u8, consts: *const u8, ops: &Oper
     unsafe {
         let at = frame.add(ops.dst as usize);
         match form.dst.1 {
-            Width::W16 => u16::store::<false>(&Lanes(row.map(|x| x as u16)), at, mask),
-            Width::W32 => u32::store::<false>(&Lanes(row.map(|x| x as u32)), at, mask),
-            _ => u64::store::<false>(&Lanes(row), at, mask),
+            Width::W16 => u16::store::<false>(&RowMemory(row.map(|x| x as u16)), at, mask),
+            Width::W32 => u32::store::<false>(&RowMemory(row.map(|x| x as u32)), at, mask),
+            _ => u64::store::<false>(&RowMemory(row), at, mask),
         }
     }
 }

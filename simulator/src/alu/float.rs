@@ -5,11 +5,11 @@
 
 use super::half::{Bf16, F16};
 use super::rounding::{Mode, narrow};
-use super::row::Value;
+use super::row::LaneValue;
 use super::soft;
 
 /// A floating-point type of PTX. No result needs to be a canonical NaN yet: see [`finish`].
-pub trait Float: Value {
+pub trait Float: LaneValue {
     /// A host type that holds every value of it, for comparisons.
     type Native: PartialOrd + Copy;
     /// The NaN that arithmetic gives.

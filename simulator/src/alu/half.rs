@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::row::{Inputs, LaneOp, Value};
+use super::row::{Inputs, LaneOp, LaneValue};
 
 /// The bits of an `.f16`.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ pub fn without(value: u32, drop: u32) -> u32 {
 
 macro_rules! sixteen_bits {
     ($($t:ident),*) => {$(
-        impl Value for $t {
+        impl LaneValue for $t {
             type Word = u16;
             #[inline(always)]
             fn from_word(word: u16) -> Self {
@@ -87,7 +87,7 @@ pub trait Halves: Inputs {
 
 macro_rules! halves {
     ($($half:ident $pair:ty, $index:tt);*) => {
-        impl<H: Value<Word = u16>> Halves for ($($half,)*) {
+        impl<H: LaneValue<Word = u16>> Halves for ($($half,)*) {
             type Pairs = ($($pair,)*);
             #[inline(always)]
             fn low(pairs: Self::Pairs) -> Self {
@@ -104,7 +104,7 @@ halves!(H u32, 0);
 halves!(H u32, 0; H u32, 1);
 halves!(H u32, 0; H u32, 1; H u32, 2);
 
-impl<O: LaneOp<In: Halves, Out: Value<Word = u16>>> LaneOp for Packed<O> {
+impl<O: LaneOp<In: Halves, Out: LaneValue<Word = u16>>> LaneOp for Packed<O> {
     type In = <O::In as Halves>::Pairs;
     type Out = u32;
     #[inline(always)]

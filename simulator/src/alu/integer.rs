@@ -7,10 +7,10 @@ use bugaroo_ptx::op::{Op, Part, Precision};
 use bugaroo_ptx::types::Type;
 
 use super::RowFn;
-use super::row::{Picker, Value, lane_ops};
+use super::row::{LaneValue, Picker, lane_ops};
 
 /// An integer type of PTX.
-pub trait Int: Value + Ord {
+pub trait Int: LaneValue + Ord {
     /// The type of a `.wide` product's destination; itself for 64 bit, which has none.
     type Double: Int;
     /// 0.

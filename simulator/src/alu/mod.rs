@@ -97,14 +97,14 @@ impl Operands {
 /// Computes one instruction for the lanes in `mask`; the destination's other lanes keep their value.
 ///
 /// # Safety
-/// Every offset of `ops` that the instruction's [`Shape`] has names a row of that width, whole and aligned
+/// Every offset of `ops` that the instruction's [`OperandShape`] has names a row of that width, whole and aligned
 /// for it (32 bytes; 4 for a predicate), readable, and writable for destinations. A destination may be the
 /// same row as a source, never a part of it. The processor has what the [`Isa`] given to [`select`] needs.
 pub type RowFn = unsafe fn(frame: *mut u8, consts: *const u8, ops: &Operands, mask: u32);
 
 /// Widths of an instruction's operands, in the ISA's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct OperandShape {
     /// The destination.
     pub dst: Width,
     /// The second destination: `q` of `setp p|q`, or CC.CF of an instruction that writes it.

@@ -5,7 +5,7 @@
 //! any x86-64 and for x86-64-v3. Sources are copied out of the frame before anything is written, so
 //! a destination may be the same row as a source.
 
-use super::{Isa, Operands, RowFn, Shape, Width};
+use super::{Isa, OperandShape, Operands, RowFn, Width};
 
 /// Lanes of a row.
 pub const LANES: usize = 32;
@@ -13,7 +13,7 @@ pub const LANES: usize = 32;
 /// The memory of a vector row. 32-byte alignment lets a row move as whole AVX registers.
 #[derive(Clone, Copy)]
 #[repr(C, align(32))]
-pub struct Lanes<W>(pub [W; LANES]);
+pub struct RowMemory<W>(pub [W; LANES]);
 
 /// The storage type of a lane of a vector row.
 pub trait Word: Copy + Default + 'static {
@@ -32,7 +32,7 @@ impl Word for u64 {
 }
 
 /// A lane's value as an operation sees it: some reading of a [`Word`].
-pub trait Value: Copy {
+pub trait LaneValue: Copy {
     /// What a lane is stored as.
     type Word: Word;
     /// Reads the stored bits.
@@ -43,7 +43,7 @@ pub trait Value: Copy {
 
 macro_rules! plain_values {
     ($($t:ty, $w:ty, |$x:ident| $from:expr, $to:expr;)*) => {$(
-        impl Value for $t {
+        impl LaneValue for $t {
             type Word = $w;
             #[inline(always)]
             fn from_word($x: $w) -> Self { $from }
@@ -63,7 +63,7 @@ plain_values! {
     f64, u64, |x| f64::from_bits(x), x.to_bits();
 }
 
-/// Something that a lane can be read as: a [`Value`] of a vector row, or a bit of a predicate row.
+/// Something that a lane can be read as: a [`LaneValue`] of a vector row, or a bit of a predicate row.
 pub trait Source: Copy {
     /// Width of the row.
     const WIDTH: Width;
@@ -78,14 +78,14 @@ pub trait Source: Copy {
     fn lane(row: &Self::Row, i: usize) -> Self;
 }
 
-impl<V: Value> Source for V {
+impl<V: LaneValue> Source for V {
     const WIDTH: Width = V::Word::WIDTH;
-    type Row = Lanes<V::Word>;
+    type Row = RowMemory<V::Word>;
 
     #[inline(always)]
     unsafe fn load(at: *const u8) -> Self::Row {
         // SAFETY: the caller says that a row of this width lies there, aligned.
-        unsafe { *at.cast::<Lanes<V::Word>>() }
+        unsafe { *at.cast::<RowMemory<V::Word>>() }
     }
 
     #[inline(always)]
@@ -127,13 +127,13 @@ pub trait Sink: Copy {
     unsafe fn store<const V3: bool>(buffer: &Self::Buffer, at: *mut u8, mask: u32);
 }
 
-impl<V: Value> Sink for V {
+impl<V: LaneValue> Sink for V {
     const WIDTH: Width = V::Word::WIDTH;
-    type Buffer = Lanes<V::Word>;
+    type Buffer = RowMemory<V::Word>;
 
     #[inline(always)]
     fn buffer() -> Self::Buffer {
-        Lanes([V::Word::default(); LANES])
+        RowMemory([V::Word::default(); LANES])
     }
 
     #[inline(always)]
@@ -153,8 +153,8 @@ impl<V: Value> Sink for V {
 /// # Safety
 /// `at` points to a writable row of this width, aligned for it.
 #[inline(always)]
-pub unsafe fn store_lanes<const V3: bool, W: Word>(buffer: &Lanes<W>, at: *mut u8, mask: u32) {
-    let row = at.cast::<Lanes<W>>();
+pub unsafe fn store_lanes<const V3: bool, W: Word>(buffer: &RowMemory<W>, at: *mut u8, mask: u32) {
+    let row = at.cast::<RowMemory<W>>();
     if mask == !0 {
         // SAFETY: the caller says that a row of this width lies there, aligned.
         unsafe { *row = *buffer };
@@ -183,10 +183,10 @@ pub unsafe fn store_lanes<const V3: bool, W: Word>(buffer: &Lanes<W>, at: *mut u
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn blend<W: Word>(buffer: &Lanes<W>, row: *mut Lanes<W>, mask: u32) {
+unsafe fn blend<W: Word>(buffer: &RowMemory<W>, row: *mut RowMemory<W>, mask: u32) {
     use core::arch::x86_64::*;
     let (from, to) = (std::ptr::from_ref(buffer).cast::<__m256i>(), row.cast::<__m256i>());
-    for vector in 0..size_of::<Lanes<W>>() / size_of::<__m256i>() {
+    for vector in 0..size_of::<RowMemory<W>>() / size_of::<__m256i>() {
         // All ones where the lane is in the mask.
         let chosen = match W::WIDTH {
             Width::W64 => {
@@ -278,7 +278,7 @@ pub trait Inputs: Copy {
     /// The rows, copied out of the frame.
     type Rows: Copy;
     /// Whether the instruction's operands have the widths that this reads.
-    fn fits(shape: &Shape) -> bool;
+    fn fits(shape: &OperandShape) -> bool;
     /// Copies the rows.
     ///
     /// # Safety
@@ -293,7 +293,7 @@ macro_rules! inputs {
         impl<$($name: Source),*> Inputs for ($($name,)*) {
             type Rows = ($($name::Row,)*);
 
-            fn fits(shape: &Shape) -> bool {
+            fn fits(shape: &OperandShape) -> bool {
                 $(shape.src[$index] == Some($name::WIDTH) && !shape.negated[$index] &&)*
                 shape.src[$count..].iter().all(Option::is_none)
             }
@@ -321,7 +321,7 @@ pub trait Outputs: Copy {
     /// Results of all lanes, before they are stored.
     type Buffer: Copy;
     /// Whether the instruction's destinations have the widths that this writes.
-    fn fits(shape: &Shape) -> bool;
+    fn fits(shape: &OperandShape) -> bool;
     /// A buffer to fill.
     fn buffer() -> Self::Buffer;
     /// Sets lane `i` of the buffer.
@@ -336,7 +336,7 @@ pub trait Outputs: Copy {
 impl<S: Sink> Outputs for S {
     type Buffer = S::Buffer;
 
-    fn fits(shape: &Shape) -> bool {
+    fn fits(shape: &OperandShape) -> bool {
         shape.dst == S::WIDTH && shape.dst2.is_none()
     }
 
@@ -360,7 +360,7 @@ impl<S: Sink> Outputs for S {
 impl<S: Sink> Outputs for (S, bool) {
     type Buffer = (S::Buffer, [bool; LANES]);
 
-    fn fits(shape: &Shape) -> bool {
+    fn fits(shape: &OperandShape) -> bool {
         shape.dst == S::WIDTH && shape.dst2 == Some(Width::Pred)
     }
 
@@ -433,7 +433,7 @@ unsafe fn v3<O: LaneOp>(frame: *mut u8, consts: *const u8, ops: &Operands, mask:
 #[derive(Clone, Copy)]
 pub struct Picker<'a> {
     /// Widths of the operands.
-    pub shape: &'a Shape,
+    pub shape: &'a OperandShape,
     /// Which instantiation.
     pub isa: Isa,
 }

@@ -3,12 +3,12 @@
 use bugaroo_ptx::op::Op;
 
 use super::row::Picker;
-use super::{Isa, RowFn, Shape};
+use super::{Isa, OperandShape, RowFn};
 use super::{approx, arith, bits, compare, convert, integer, permute, predicate, wide};
 
 /// The row function of an instruction whose operands have the widths of `shape`; None when the ALU has
 /// none for it: it is not arithmetic, or the widths are not the ISA's.
-pub fn select(op: &Op, shape: &Shape, isa: Isa) -> Option<RowFn> {
+pub fn select(op: &Op, shape: &OperandShape, isa: Isa) -> Option<RowFn> {
     let picker = Picker { shape, isa };
     let families = [
         predicate::select,

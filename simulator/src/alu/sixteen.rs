@@ -7,31 +7,31 @@ use super::half::{Bf16, F16, without};
 
 /// Which 16-bit format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum HalfFormat {
     /// IEEE binary16.
     Half,
     /// bfloat16.
     Brain,
 }
 
-impl Format {
+impl HalfFormat {
     /// The value of 16 bits.
     pub fn widen(self, bits: u16) -> f32 {
         match self {
-            Format::Brain => Bf16(bits).to_f32(),
-            Format::Half => F16(bits).to_f32(),
+            HalfFormat::Brain => Bf16(bits).to_f32(),
+            HalfFormat::Half => F16(bits).to_f32(),
         }
     }
 
     /// The nearest value; NaN becomes the canonical one.
     pub fn narrow(self, value: f32) -> u16 {
         match self {
-            Format::Brain if value.is_nan() => 0x7fff,
-            Format::Brain => {
+            HalfFormat::Brain if value.is_nan() => 0x7fff,
+            HalfFormat::Brain => {
                 let bits = value.to_bits();
                 (bits >> 16 & 0x8000 | without(bits & 0x7fff_ffff, 16)) as u16
             }
-            Format::Half => F16::nearest(value).0,
+            HalfFormat::Half => F16::nearest(value).0,
         }
     }
 }
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn each_half_comes_back() {
         for bits in 0..=u16::MAX {
-            let value = Format::Half.widen(bits);
-            let back = Format::Half.narrow(value);
+            let value = HalfFormat::Half.widen(bits);
+            let back = HalfFormat::Half.narrow(value);
             assert_eq!(back, if value.is_nan() { 0x7fff } else { bits }, "{bits:#x}");
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn what_lies_between_two_halves_goes_to_the_nearer_one_and_to_the_even_one() {
         for bits in 0..0x7bff_u16 {
-            let (low, high) = (Format::Half.widen(bits), Format::Half.widen(bits + 1));
+            let (low, high) = (HalfFormat::Half.widen(bits), HalfFormat::Half.widen(bits + 1));
             let middle = f32::midpoint(low, high);
             let even = bits + (bits & 1);
             for sign in [0, 0x8000] {

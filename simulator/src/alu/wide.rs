@@ -14,7 +14,7 @@ use bugaroo_ptx::types::Type;
 
 use super::RowFn;
 use super::integer::Int;
-use super::row::{Inputs, LaneOp, Picker, Source, Value};
+use super::row::{Inputs, LaneOp, LaneValue, Picker, Source};
 
 /// An unsigned type with carries.
 pub trait Carry: Int {
@@ -73,7 +73,7 @@ pub trait Chain {
     /// Sources but for the carry.
     type In: WithCarry;
     /// Type of the result.
-    type T: Value;
+    type T: LaneValue;
     /// CC.CF as an operation takes it that doesn't read it.
     const START: bool;
     /// The operation.

@@ -7,9 +7,9 @@
 //! cause of a wrong result, and not every race.
 //!
 //! # What is found
-//! Per granule of four bytes, with a mask of bytes ([`Kind`]): updates that are lost, stores that are not atomic beside atomics, atomics whose
+//! Per granule of four bytes, with a mask of bytes ([`Collision`]): updates that are lost, stores that are not atomic beside atomics, atomics whose
 //! scope does not take in the other thread, and pairs of accesses that nothing orders. Each is kept by its instructions, who
-//! comes first, and how far apart the threads are, with one example and a count ([`Conflict`]).
+//! comes first, and how far apart the threads are, with one example and a count ([`FoundConflict`]).
 //!
 //! # What orders accesses
 //! - Program order; CTA barriers, by warp, cumulatively (named ones and those of a part of the CTA, too); warp barriers, by lane.
@@ -25,12 +25,12 @@
 //! - Of the threads that have read a granule since it was last written, `shadow::READERS` are known.
 //! - Shared memory of another block of the cluster, asynchronous copies, matrices, and what the device's own functions access.
 //! - What does not fit into `shadow::MOST_PAGES` pages, or is of more than `pairs::MOST` different pairs: both are told
-//!   ([`Found`]).
+//!   ([`FoundConflicts`]).
 //!
 //! # What it can misreport
 //! What a load read is taken to be what memory held then, which under a model that delays accesses it need not be.
 //!
-//! [`Conflicts`] looks on at a launch and makes of its events what the [`Recorder`] takes; neither knows of the engine or of memory models.
+//! [`ConflictObserver`] looks on at a launch and makes of its events what the [`Recorder`] takes; neither knows of the engine or of memory models.
 
 mod loads;
 mod observer;
@@ -39,12 +39,12 @@ mod pairs;
 mod recorder;
 mod shadow;
 
-pub use observer::Conflicts;
+pub use observer::ConflictObserver;
 use recorder::Recorder;
 
 /// What is wrong between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum Collision {
     /// A thread loads and later stores (`first`, `second`), and another thread's write (`between`) is overwritten by that
     /// store though the load has not seen it.
     LostUpdate,
@@ -59,7 +59,7 @@ pub enum Kind {
 
 /// How far apart the two threads are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Relation {
+pub enum ThreadRelation {
     /// Of one warp.
     Warp,
     /// Of one CTA.
@@ -70,7 +70,7 @@ pub enum Relation {
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
+pub enum AccessWhat {
     /// `ld`
     Load,
     /// `st`
@@ -81,7 +81,7 @@ pub enum What {
 
 /// One of the accesses of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Party {
+pub struct ConflictParty {
     /// Linear index of the block.
     pub block: u64,
     /// Linear index of the thread in it.
@@ -89,37 +89,37 @@ pub struct Party {
     /// Number of the instruction.
     pub pc: u32,
     /// What it does.
-    pub what: What,
+    pub what: AccessWhat,
     /// Whether it is strong: an atomic, volatile, relaxed or stronger.
     pub strong: bool,
 }
 
 /// Accesses that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct FoundConflict {
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: Collision,
     /// How far apart the threads are.
-    pub relation: Relation,
+    pub relation: ThreadRelation,
     /// Whether it is shared memory.
     pub shared: bool,
     /// The first example's address: a generic one.
     pub address: u64,
     /// The earlier access of the example; of a lost update, the load.
-    pub first: Party,
+    pub first: ConflictParty,
     /// The later one; of a lost update, the same thread's store.
-    pub second: Party,
+    pub second: ConflictParty,
     /// The other thread's write of a lost update.
-    pub between: Option<Party>,
+    pub between: Option<ConflictParty>,
     /// How often, by threads.
     pub count: u64,
 }
 
 /// What was found in a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundConflicts {
     /// By the order in which they were first seen.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<FoundConflict>,
     /// How often something was seen that is of none of these, for which there was no room.
     pub more: u64,
     /// Accesses that were not looked at, as there was no room for what they touch.

@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::Effect;
-use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Memory};
+use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, WhoseBytes};
 use bugaroo_semantics::{Observer, Wants};
 
 use super::recorder::Touch;
-use super::{Found, Recorder, What};
+use super::{AccessWhat, FoundConflicts, Recorder};
 use crate::load::Program;
 
 /// Looks for the conflicts of one launch.
 #[derive(Debug)]
-pub struct Conflicts {
+pub struct ConflictObserver {
     recorder: Recorder,
     program: Arc<Program>,
     /// The site of the program's instruction 0.
     first_site: u32,
 }
 
-impl Conflicts {
+impl ConflictObserver {
     /// For a launch of this program; `lags`: a memory model delays its stores.
-    pub fn new(program: Arc<Program>, lags: bool) -> Conflicts {
-        Conflicts { recorder: Recorder::new(lags), program, first_site: 0 }
+    pub fn new(program: Arc<Program>, lags: bool) -> ConflictObserver {
+        ConflictObserver { recorder: Recorder::new(lags), program, first_site: 0 }
     }
 
     /// What was found so far.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &FoundConflicts {
         self.recorder.found()
     }
 
@@ -40,7 +40,7 @@ impl Conflicts {
     }
 }
 
-impl Observer for Conflicts {
+impl Observer for ConflictObserver {
     fn wants(&self) -> Wants {
         Wants { before: true, ..Wants::default() }
     }
@@ -48,22 +48,22 @@ impl Observer for Conflicts {
     fn access(&mut self, access: &Access<'_>) {
         let Lanes { warp, cta, block, .. } = access.by;
         let shared = match access.memory {
-            Memory::Global => false,
-            Memory::Shared(slot) if slot == cta => true,
+            WhoseBytes::Global => false,
+            WhoseBytes::Shared(slot) if slot == cta => true,
             // Another block's.
-            Memory::Shared(_) => return,
+            WhoseBytes::Shared(_) => return,
         };
         let what = match access.kind {
-            AccessKind::Load => What::Load,
-            AccessKind::Store => What::Store,
-            AccessKind::Atomic(_) => What::Atomic,
+            AccessKind::Load => AccessWhat::Load,
+            AccessKind::Store => AccessWhat::Store,
+            AccessKind::Atomic(_) => AccessWhat::Atomic,
         };
         let pc = access.site.wrapping_sub(self.first_site);
         let Some(semantics) = self.semantics(pc) else { return };
         self.recorder.instruction();
         for lane in access.by.each() {
             for element in 0..access.elements {
-                let writes = what != What::Load && access.wrote >> lane & 1 != 0;
+                let writes = what != AccessWhat::Load && access.wrote >> lane & 1 != 0;
                 self.recorder.touch(&Touch {
                     warp,
                     cta,

@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Conflict, Found, Kind, Relation};
+use super::{Collision, FoundConflict, FoundConflicts, ThreadRelation};
 
 /// Different pairs that are kept.
 pub(super) const MOST: usize = 256;
 
 /// What makes two conflicts one: kind, relation, shared memory, and the instructions.
-type Key = (Kind, Relation, bool, u32, u32, u32);
+type Key = (Collision, ThreadRelation, bool, u32, u32, u32);
 
 /// The conflicts of a launch.
 #[derive(Debug, Default)]
@@ -16,13 +16,13 @@ pub(super) struct Pairs {
     places: FxHashMap<Key, usize>,
     /// The one that was found last.
     last: Option<(Key, usize)>,
-    found: Found,
+    found: FoundConflicts,
 }
 
 impl Pairs {
     /// Counts a conflict; the first of its kind is kept as the example.
-    pub fn add(&mut self, conflict: Conflict) {
-        let Conflict { kind, relation, shared, first, second, between, .. } = conflict;
+    pub fn add(&mut self, conflict: FoundConflict) {
+        let FoundConflict { kind, relation, shared, first, second, between, .. } = conflict;
         let between = between.map_or(u32::MAX, |party| party.pc);
         let key = (kind, relation, shared, first.pc, second.pc, between);
         if let Some((last, at)) = self.last
@@ -51,7 +51,7 @@ impl Pairs {
         self.found.unseen += 1;
     }
 
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &FoundConflicts {
         &self.found
     }
 }

@@ -8,7 +8,7 @@ use super::loads::Loads;
 use super::order::Order;
 use super::pairs::Pairs;
 use super::shadow::{GRANULE, Granule, Seen, Shadow, flag};
-use super::{Conflict, Found, Kind, Party, Relation, What};
+use super::{AccessWhat, Collision, ConflictParty, FoundConflict, FoundConflicts, ThreadRelation};
 
 /// Looks for the conflicts of a launch.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub(super) struct Touch {
     /// Number of the instruction.
     pub pc: u32,
     /// What it does.
-    pub what: What,
+    pub what: AccessWhat,
     /// Order, strength and scope.
     pub semantics: Semantics,
     /// Whether `address` counts from the beginning of the CTA's shared memory.
@@ -86,23 +86,23 @@ fn parts(touch: &Touch) -> impl Iterator<Item = Part> {
 }
 
 fn is_strong(touch: &Touch) -> bool {
-    touch.what == What::Atomic || touch.semantics != Semantics::Weak
+    touch.what == AccessWhat::Atomic || touch.semantics != Semantics::Weak
 }
 
 fn is_narrow(semantics: Semantics) -> bool {
     scope_of(semantics) == Some(Scope::Cta)
 }
 
-fn relation(a: &Seen, b: &Seen) -> Relation {
+fn relation(a: &Seen, b: &Seen) -> ThreadRelation {
     match (a.block == b.block, a.thread / 32 == b.thread / 32) {
-        (false, _) => Relation::Grid,
-        (true, false) => Relation::Block,
-        (true, true) => Relation::Warp,
+        (false, _) => ThreadRelation::Grid,
+        (true, false) => ThreadRelation::Block,
+        (true, true) => ThreadRelation::Warp,
     }
 }
 
-fn party(seen: &Seen) -> Party {
-    Party {
+fn party(seen: &Seen) -> ConflictParty {
+    ConflictParty {
         block: seen.block.into(),
         thread: seen.thread.into(),
         pc: seen.pc,
@@ -120,8 +120,8 @@ struct Spot {
 
 impl Spot {
     /// A conflict there: of the earlier and the later one.
-    fn conflict(self, kind: Kind, first: &Seen, second: &Seen) -> Conflict {
-        Conflict {
+    fn conflict(self, kind: Collision, first: &Seen, second: &Seen) -> FoundConflict {
+        FoundConflict {
             kind,
             relation: relation(first, second),
             shared: self.shared,
@@ -141,7 +141,7 @@ impl Recorder {
     }
 
     /// What was found so far.
-    pub fn found(&self) -> &Found {
+    pub fn found(&self) -> &FoundConflicts {
         self.pairs.found()
     }
 
@@ -183,9 +183,9 @@ impl Recorder {
         let strong = if is_strong(touch) { flag::STRONG } else { 0 };
         let narrow = if is_narrow(touch.semantics) { flag::NARROW } else { 0 };
         let what = match touch.what {
-            What::Load => flag::LOAD,
-            What::Store => 0,
-            What::Atomic => flag::ATOMIC,
+            AccessWhat::Load => flag::LOAD,
+            AccessWhat::Store => 0,
+            AccessWhat::Atomic => flag::ATOMIC,
         };
         for part in parts(touch) {
             let by = Seen {
@@ -211,7 +211,7 @@ impl Recorder {
         };
         let key = part.number << 1 | u64::from(touch.shared);
         // What nobody has written is read most.
-        if touch.what == What::Load && granule.is_only_read() && !by.has(flag::STRONG) {
+        if touch.what == AccessWhat::Load && granule.is_only_read() && !by.has(flag::STRONG) {
             loads.push(lane, key, by);
             granule.was_read(by);
             return;
@@ -231,65 +231,65 @@ impl Recorder {
         }
 
         match touch.what {
-            What::Load => {
+            AccessWhat::Load => {
                 for writer in granule.writers(part.mask).filter(concerns) {
                     if writer.changed(part.mask) && !(strong && writer.has(flag::STRONG)) {
                         // A volatile access is no more than a plain one that the compiler leaves alone.
                         let atomic = strong && touch.semantics != Semantics::Volatile;
                         let mixed = atomic || writer.has(flag::ATOMIC);
-                        let kind = if mixed { Kind::PlainBesideAtomic } else { Kind::Unordered };
+                        let kind = if mixed { Collision::PlainBesideAtomic } else { Collision::Unordered };
                         pairs.add(spot.conflict(kind, writer, &by));
                     }
                 }
             }
-            What::Atomic => {
+            AccessWhat::Atomic => {
                 for writer in granule.writers(part.mask).filter(concerns) {
                     if writer.changed(part.mask) && !writer.has(flag::STRONG) {
-                        pairs.add(spot.conflict(Kind::PlainBesideAtomic, writer, &by));
+                        pairs.add(spot.conflict(Collision::PlainBesideAtomic, writer, &by));
                     }
                 }
             }
-            What::Store => {}
+            AccessWhat::Store => {}
         }
         let Some(new) = part.new else {
-            if touch.what == What::Load {
+            if touch.what == AccessWhat::Load {
                 by.value = old;
                 loads.push(lane, key, by);
                 granule.was_read(by);
             }
             return;
         };
-        if touch.what == What::Store {
+        if touch.what == AccessWhat::Store {
             for writer in granule.writers(part.mask).filter(concerns) {
                 let common = bits(writer.mask & part.mask);
                 if writer.has(flag::ATOMIC) {
                     if !strong && (new ^ old) & common != 0 {
-                        pairs.add(spot.conflict(Kind::PlainBesideAtomic, writer, &by));
+                        pairs.add(spot.conflict(Collision::PlainBesideAtomic, writer, &by));
                     }
                 } else if !(strong && writer.has(flag::STRONG)) && (new ^ old) & common != 0 {
-                    pairs.add(spot.conflict(Kind::Unordered, writer, &by));
+                    pairs.add(spot.conflict(Collision::Unordered, writer, &by));
                 }
                 // The load may have come before a barrier that the writer has come to, too.
                 let same_interval = |load: &&Seen| {
                     (writer.block != by.block || load.epoch == by.epoch)
-                        && (relation(writer, &by) != Relation::Warp || load.lane_epoch == by.lane_epoch)
+                        && (relation(writer, &by) != ThreadRelation::Warp || load.lane_epoch == by.lane_epoch)
                 };
                 let load = loads.last(lane, key, writer.mask & part.mask).filter(same_interval);
                 if let Some(load) = load
                     && load.time < writer.time
                     && (load.value ^ old) & common & bits(load.mask) != 0
                 {
-                    let conflict = spot.conflict(Kind::LostUpdate, load, &by);
+                    let conflict = spot.conflict(Collision::LostUpdate, load, &by);
                     let relation = relation(writer, &by);
-                    pairs.add(Conflict { relation, between: Some(party(writer)), ..conflict });
+                    pairs.add(FoundConflict { relation, between: Some(party(writer)), ..conflict });
                 }
             }
         }
         let mut changed = differing(new ^ old) & part.mask;
         for reader in granule.readers(changed).filter(concerns) {
             if !(strong && reader.has(flag::STRONG)) {
-                let mixed = touch.what == What::Atomic && !reader.has(flag::STRONG);
-                let kind = if mixed { Kind::PlainBesideAtomic } else { Kind::Unordered };
+                let mixed = touch.what == AccessWhat::Atomic && !reader.has(flag::STRONG);
+                let kind = if mixed { Collision::PlainBesideAtomic } else { Collision::Unordered };
                 pairs.add(spot.conflict(kind, reader, &by));
             }
         }
@@ -303,7 +303,7 @@ impl Recorder {
         if strong {
             let own = if releases(touch.semantics) { *now } else { order.fenced(lane) };
             let more = granule.more();
-            more.released = if touch.what == What::Atomic { more.released.max(own) } else { own };
+            more.released = if touch.what == AccessWhat::Atomic { more.released.max(own) } else { own };
         } else if let Some(more) = &mut granule.more {
             more.released = 0;
         }
@@ -319,7 +319,7 @@ fn strong_access(
     by: &Seen,
     spot: Spot,
 ) {
-    let reads = touch.what != What::Store;
+    let reads = touch.what != AccessWhat::Store;
     if let Some(more) = &granule.more
         && reads
         && more.released != 0
@@ -333,9 +333,9 @@ fn strong_access(
     let more = granule.more();
     for other in more.strong.iter().filter(|seen| seen.time != 0 && seen.block != by.block) {
         let narrow = by.has(flag::NARROW) || other.has(flag::NARROW);
-        let writes = touch.what != What::Load || !other.has(flag::LOAD);
+        let writes = touch.what != AccessWhat::Load || !other.has(flag::LOAD);
         if narrow && writes && other.mask & by.mask != 0 {
-            pairs.add(spot.conflict(Kind::Scope, other, by));
+            pairs.add(spot.conflict(Collision::Scope, other, by));
         }
     }
     if more.strong[0].block != by.block {

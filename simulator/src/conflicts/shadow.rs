@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::What;
+use super::AccessWhat;
 
 /// Bytes of a granule.
 pub(super) const GRANULE: u64 = 4;
@@ -64,11 +64,11 @@ impl Seen {
         self.thread == other.thread && self.block == other.block
     }
 
-    pub fn what(&self) -> What {
+    pub fn what(&self) -> AccessWhat {
         match (self.has(flag::LOAD), self.has(flag::ATOMIC)) {
-            (true, _) => What::Load,
-            (_, true) => What::Atomic,
-            _ => What::Store,
+            (true, _) => AccessWhat::Load,
+            (_, true) => AccessWhat::Atomic,
+            _ => AccessWhat::Store,
         }
     }
 }

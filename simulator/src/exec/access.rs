@@ -8,9 +8,9 @@ use super::data::{lanes, row};
 use super::resolve::{Pattern, Request, Resolved};
 use super::{Machine, Trouble};
 use crate::alu::Width;
-use crate::alu::row::{Lanes, Word, store_lanes};
-use crate::decoded::Access;
-use crate::fault::AccessKind;
+use crate::alu::row::{RowMemory, Word, store_lanes};
+use crate::decoded::DecodedAccess;
+use crate::fault::TouchKind;
 
 /// Moves one element between memory and a register row, for a pair of types.
 ///
@@ -39,7 +39,7 @@ unsafe fn load_row<const V3: bool, T: Copy, R: Word>(
                 lanes(mask).for_each(|lane| *to.add(lane) = get(first.wrapping_add(lane * stride)));
             }
             Pattern::Same(all) => {
-                store_lanes::<V3, R>(&Lanes([get(all); 32]), to.cast(), mask);
+                store_lanes::<V3, R>(&RowMemory([get(all); 32]), to.cast(), mask);
             }
             Pattern::Each => {
                 lanes(mask).for_each(|lane| *to.add(lane) = get(from.1[lane] as *mut u8));
@@ -99,8 +99,7 @@ impl Machine<'_> {
         let program = self.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
-        let request =
-            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Read };
+        let request = Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Read };
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
@@ -117,7 +116,7 @@ impl Machine<'_> {
     pub(super) unsafe fn load_rows<const V3: bool>(
         &self,
         frame: *mut u8,
-        access: &Access,
+        access: &DecodedAccess,
         found: Resolved,
         mask: u32,
     ) {
@@ -190,7 +189,7 @@ impl Machine<'_> {
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
-            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Write };
+            Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Write };
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
@@ -209,7 +208,7 @@ impl Machine<'_> {
         &self,
         frame: *mut u8,
         consts: *const u8,
-        access: &Access,
+        access: &DecodedAccess,
         found: Resolved,
         mask: u32,
     ) {

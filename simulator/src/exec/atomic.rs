@@ -10,9 +10,9 @@ use super::data::{lanes, read_lane, row, write_lane};
 use super::resolve::{Pattern, Request, Resolved};
 use super::{Machine, Trouble};
 use crate::alu::Width;
-use crate::alu::sixteen::Format;
+use crate::alu::sixteen::HalfFormat;
 use crate::decoded::{Atomic, HighHalves};
-use crate::fault::AccessKind;
+use crate::fault::TouchKind;
 
 impl Machine<'_> {
     /// Runs one atomic; answers whether it was a visible operation.
@@ -32,7 +32,7 @@ impl Machine<'_> {
         let atomic = &program.atomics[index as usize];
         let bytes = atomic.ty.bytes();
         let site = program.accesses.len() + index as usize;
-        let request = Request { address: atomic.address, bytes, site, kind: AccessKind::Atomic };
+        let request = Request { address: atomic.address, bytes, site, kind: TouchKind::Atomic };
         // SAFETY: the loader's rows; pointers are checked by `resolve` for `bytes` bytes.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
@@ -275,8 +275,8 @@ fn extreme(ty: Type, old: u64, value: u64, least: bool) -> u64 {
 }
 
 /// Each 16-bit half by itself.
-fn halves(ty: Type, old: u64, value: u64, f: impl Fn(Format, f32, f32) -> f32) -> u64 {
-    let format = if matches!(ty, Type::F16 | Type::F16x2) { Format::Half } else { Format::Brain };
+fn halves(ty: Type, old: u64, value: u64, f: impl Fn(HalfFormat, f32, f32) -> f32) -> u64 {
+    let format = if matches!(ty, Type::F16 | Type::F16x2) { HalfFormat::Half } else { HalfFormat::Brain };
     let half = |shift: u32| {
         let read = |bits: u64| format.widen((bits >> shift) as u16);
         u64::from(format.narrow(f(format, read(old), read(value)))) << shift

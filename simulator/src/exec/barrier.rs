@@ -22,7 +22,7 @@ use super::warp::State;
 use super::{BARRIERS, Machine, Trouble};
 use crate::alu::Width;
 use crate::decoded::{self, BarrierAction};
-use crate::fault::FaultKind;
+use crate::fault::StopKind;
 
 /// The state of one barrier of a CTA between its completions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,7 +75,7 @@ impl Machine<'_> {
 
     fn bad_barrier(&self, barrier: u32, count: Option<u32>, lane: u32) -> Trouble {
         let count = count.unwrap_or(self.plan.warps_per_block * 32);
-        Box::new((FaultKind::BadBarrier { barrier, count }, lane))
+        Box::new((StopKind::BadBarrier { barrier, count }, lane))
     }
 
     /// Lets a warp arrive at a barrier if all its lanes that have not exited are there.
@@ -107,7 +107,7 @@ impl Machine<'_> {
                 // Whoever looks on is told who were where.
                 arrivals[at] = (fragment.pc, fragment.mask, barrier.action != BarrierAction::Arrive);
                 self.arrived(w, id, &arrivals);
-                return Err(Box::new((FaultKind::BarrierDivergence { barrier: id }, lane)));
+                return Err(Box::new((StopKind::BarrierDivergence { barrier: id }, lane)));
             }
             // No count is the same as the count of all threads.
             if state.in_use && state.count.unwrap_or(full) != count.unwrap_or(full) {

@@ -8,7 +8,7 @@ use super::{Machine, Trouble};
 use crate::address::function_index;
 use crate::alu::Width;
 use crate::decoded::{Callee, CopyWidth, Inst, WORD_ROW};
-use crate::fault::FaultKind;
+use crate::fault::StopKind;
 use crate::load::agrees;
 
 /// Copies one argument or result for the lanes in `mask`.
@@ -78,7 +78,7 @@ impl Machine<'_> {
                     })
                 };
                 let Some(function) = function_index(first).filter(fits) else {
-                    return Err(Box::new((FaultKind::BadCall { target: first }, lane)));
+                    return Err(Box::new((StopKind::BadCall { target: first }, lane)));
                 };
                 let group = lanes(active).filter(|l| target(*l) == first).fold(0, |g, l| g | 1 << l);
                 (function, group)
@@ -89,7 +89,7 @@ impl Machine<'_> {
         let local_base = head.local_base + below + head.grown;
         let depth = head.depth + 1;
         if depth > self.config.call_depth || local_base + callee.local_bytes > self.plan.local_bytes {
-            return Err(Box::new((FaultKind::StackOverflow { depth }, lane)));
+            return Err(Box::new((StopKind::StackOverflow { depth }, lane)));
         }
         let at = self.isolate(w, fragment, group, active);
         let new = Frame {
@@ -175,7 +175,7 @@ impl Machine<'_> {
         // SAFETY: the loader's slot, 32 bits wide.
         let index = |lane| unsafe { read_lane(row(frame, consts, inst.ops.src[0]), Width::W32, lane) as u32 };
         if let Some(lane) = lanes(active).find(|l| index(*l) as usize >= table.len()) {
-            let kind = FaultKind::BadBranch { index: index(lane), entries: table.len() as u32 };
+            let kind = StopKind::BadBranch { index: index(lane), entries: table.len() as u32 };
             return Err(Box::new((kind, lane as u32)));
         }
         let target = table[index(active.trailing_zeros() as usize) as usize];

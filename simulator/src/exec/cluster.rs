@@ -14,7 +14,7 @@ use super::step::Flow;
 use super::warp::State;
 use super::{Machine, Trouble};
 use crate::address::{SHARED_WINDOW, Window, window};
-use crate::fault::{AccessKind, Activity, FaultKind};
+use crate::fault::{Activity, StopKind, TouchKind};
 
 /// The bits of a shared address that tell blocks of a cluster apart.
 pub(crate) const RANK_SHIFT: u32 = 24;
@@ -178,7 +178,7 @@ impl Machine<'_> {
         space: Space,
         address: u64,
         bytes: u64,
-    ) -> Result<Option<*mut u8>, FaultKind> {
+    ) -> Result<Option<*mut u8>, StopKind> {
         let offset = match space {
             Space::Shared => address,
             Space::Generic if window(address) == Window::Shared => address - SHARED_WINDOW,
@@ -189,7 +189,7 @@ impl Machine<'_> {
         if rank == 0 || rank > NO_RANK || size == 1 {
             return Ok(None);
         }
-        let bad = |problem| Err(FaultKind::BadClusterAddress { address, problem });
+        let bad = |problem| Err(StopKind::BadClusterAddress { address, problem });
         let slot = self.warps[w].cta;
         if rank > u64::from(size) {
             return bad("the cluster has no block of this rank");
@@ -205,8 +205,8 @@ impl Machine<'_> {
         }
         let within = offset & ((1 << RANK_SHIFT) - 1);
         if bytes > u64::from(self.plan.shared_bytes) || within > u64::from(self.plan.shared_bytes) - bytes {
-            let (size, access) = (bytes as u32, AccessKind::Read);
-            return Err(FaultKind::OutOfBounds { address, size, access, near: None });
+            let (size, access) = (bytes as u32, TouchKind::Read);
+            return Err(StopKind::OutOfBounds { address, size, access, near: None });
         }
         Ok(Some(there.shared.wrapping_add(within as usize)))
     }

@@ -14,9 +14,9 @@ use super::step::Flow;
 use super::warp::State;
 use super::{Machine, Trouble};
 use crate::alu::Width;
-use crate::alu::row::{Lanes, store_lanes};
+use crate::alu::row::{RowMemory, store_lanes};
 use crate::decoded::{Collective, Together};
-use crate::fault::FaultKind;
+use crate::fault::StopKind;
 
 /// Lanes that take part from one place in the program.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl Machine<'_> {
         };
         let consts = self.constants.base();
         // SAFETY: the loader's slot, 32 bits wide.
-        let masks = unsafe { *row(rows, consts, slot).cast::<Lanes<u32>>() };
+        let masks = unsafe { *row(rows, consts, slot).cast::<RowMemory<u32>>() };
         let named = |lane: usize| masks.0[lane];
         // Most often all name the same lanes, and these are here.
         let first = named(active.trailing_zeros() as usize);
@@ -56,7 +56,7 @@ impl Machine<'_> {
             return Ok(self.after(index));
         }
         if let Some(lane) = lanes(active).find(|l| named(*l) >> l & 1 == 0) {
-            let kind = FaultKind::BadMemberMask { mask: named(lane), lane: lane as u32 };
+            let kind = StopKind::BadMemberMask { mask: named(lane), lane: lane as u32 };
             return Err(Box::new((kind, lane as u32)));
         }
         // Groups of lanes with the same mask.
@@ -156,8 +156,8 @@ impl Machine<'_> {
         let collective = &self.program.collectives[part.index as usize];
         // SAFETY: the loader's source rows, of 32 bits.
         let [a, b, c] =
-            collective.src.map(|slot| unsafe { *row(part.rows, consts, slot).cast::<Lanes<u32>>() });
-        let mut results = Lanes([0; 32]);
+            collective.src.map(|slot| unsafe { *row(part.rows, consts, slot).cast::<RowMemory<u32>>() });
+        let mut results = RowMemory([0; 32]);
         let mut predicates = 0;
         // In each arm the mode is known, and a loop is made for it.
         let mut each = |mode| {

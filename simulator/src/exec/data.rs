@@ -4,7 +4,7 @@
 use super::Machine;
 use crate::address::LOCAL_WINDOW;
 use crate::alu::Width;
-use crate::alu::row::{Lanes, store_lanes};
+use crate::alu::row::{RowMemory, store_lanes};
 use crate::decoded::{Inst, Kind, SpecialValue, WORD_ROW};
 
 /// Cycles that `%clock` advances by with each instruction of a warp, some time between those of arithmetic and of a load on
@@ -204,9 +204,9 @@ impl Machine<'_> {
         if let Some([low, high]) = pack.halves() {
             // SAFETY: the loader recorded each row with its width.
             unsafe {
-                let [low, high] = [low, high].map(|slot| *row(frame, consts, slot).cast::<Lanes<u32>>());
+                let [low, high] = [low, high].map(|slot| *row(frame, consts, slot).cast::<RowMemory<u32>>());
                 let wide = |lane: usize| u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
-                store_lanes::<false, u64>(&Lanes(std::array::from_fn(wide)), whole, active);
+                store_lanes::<false, u64>(&RowMemory(std::array::from_fn(wide)), whole, active);
             }
             return;
         }
@@ -230,9 +230,9 @@ impl Machine<'_> {
         if let Some(halves) = pack.halves() {
             // SAFETY: the loader recorded each row with its width.
             unsafe {
-                let wide = *row(frame, consts, pack.whole).cast::<Lanes<u64>>();
+                let wide = *row(frame, consts, pack.whole).cast::<RowMemory<u64>>();
                 for (slot, shift) in halves.into_iter().zip([0, 32]) {
-                    let half = Lanes(wide.0.map(|value| (value >> shift) as u32));
+                    let half = RowMemory(wide.0.map(|value| (value >> shift) as u32));
                     store_lanes::<false, u32>(&half, frame.wrapping_add(slot as usize), active);
                 }
             }
@@ -269,10 +269,10 @@ impl Machine<'_> {
                     continue;
                 }
                 if access.size == 8 && width == Width::W64 {
-                    let low = &*words.cast::<Lanes<u32>>();
-                    let high = &*words.add(WORD_ROW as usize).cast::<Lanes<u32>>();
+                    let low = &*words.cast::<RowMemory<u32>>();
+                    let high = &*words.add(WORD_ROW as usize).cast::<RowMemory<u32>>();
                     let wide = |lane: usize| u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
-                    store_lanes::<false, u64>(&Lanes(std::array::from_fn(wide)), dst, active);
+                    store_lanes::<false, u64>(&RowMemory(std::array::from_fn(wide)), dst, active);
                     continue;
                 }
                 for lane in lanes(active) {
@@ -309,8 +309,8 @@ impl Machine<'_> {
                     continue;
                 }
                 if access.size == 8 && width == Width::W64 {
-                    let wide = *source.cast::<Lanes<u64>>();
-                    let half = |shift| Lanes(wide.0.map(|value| (value >> shift) as u32));
+                    let wide = *source.cast::<RowMemory<u64>>();
+                    let half = |shift| RowMemory(wide.0.map(|value| (value >> shift) as u32));
                     store_lanes::<false, u32>(&half(0), words, active);
                     store_lanes::<false, u32>(&half(32), words.add(WORD_ROW as usize), active);
                     continue;
@@ -336,7 +336,7 @@ impl Machine<'_> {
 }
 
 /// First word row of an element, and the bit in it where the element begins.
-fn element_place(frame: *mut u8, access: &crate::decoded::Access, element: usize) -> (*mut u8, u32) {
+fn element_place(frame: *mut u8, access: &crate::decoded::DecodedAccess, element: usize) -> (*mut u8, u32) {
     let byte = (access.address.offset >> 32) as usize + element * usize::from(access.size);
     let first = (access.address.offset as u32) as usize;
     (frame.wrapping_add(first + byte / 4 * WORD_ROW as usize), (byte % 4 * 8) as u32)

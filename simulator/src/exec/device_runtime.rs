@@ -15,7 +15,7 @@ use super::Machine;
 use super::resolve::Request;
 use crate::address::function_index;
 use crate::decoded::{Address, Base, Provided};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::launch::{LaunchError, LaunchSpec, plan};
 use crate::memory::AllocationKind;
 
@@ -138,10 +138,10 @@ impl Machine<'_> {
         lane: usize,
         (address, bytes): (u64, u32),
         value: u64,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), StopKind> {
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Generic };
         let site = self.regions.len() - 1;
-        let request = Request { address: place, bytes, site, kind: AccessKind::Write };
+        let request = Request { address: place, bytes, site, kind: TouchKind::Write };
         let (pointer, _) = self.resolve_lane(w, &request, lane, address)?;
         // SAFETY: `resolve_lane` found this many bytes there.
         unsafe {
@@ -157,7 +157,7 @@ impl Machine<'_> {
         (w, lane): (usize, usize),
         which: Provided,
         parameter: &dyn Fn(usize) -> [u64; 3],
-    ) -> Result<u64, FaultKind> {
+    ) -> Result<u64, StopKind> {
         let word = |index: usize| parameter(index)[0];
         let long = |index: usize| parameter(index)[0] | parameter(index)[1] << 32;
         let triple = |index: usize| parameter(index).map(|word| word as u32);

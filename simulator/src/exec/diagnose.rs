@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::warp::State;
-use crate::fault::{Activity, Diagnosis, Group, ThreadId};
+use crate::fault::{Activity, Group, LaunchDiagnosis, ThreadId};
 
 impl Machine<'_> {
     /// The indices of a lane's thread.
@@ -15,11 +15,13 @@ impl Machine<'_> {
 
     /// All threads that have not exited, in groups.
     #[cold]
-    pub(super) fn diagnose(&self) -> Diagnosis {
+    pub(super) fn diagnose(&self) -> LaunchDiagnosis {
         let mut order: Vec<usize> = (0..self.ctas.len()).collect();
         order.sort_by_key(|slot| self.ctas[*slot].block);
-        let mut diagnosis =
-            Diagnosis { blocks_pending: self.plan.blocks - self.next_block, ..Diagnosis::default() };
+        let mut diagnosis = LaunchDiagnosis {
+            blocks_pending: self.plan.blocks - self.next_block,
+            ..LaunchDiagnosis::default()
+        };
         for slot in order {
             let cta = &self.ctas[slot];
             // By instruction and activity, in order of the first thread.
@@ -53,7 +55,7 @@ impl Machine<'_> {
                 }
             }
             for (pc, activity, first, threads) in groups {
-                if diagnosis.groups.len() == Diagnosis::MAX_GROUPS {
+                if diagnosis.groups.len() == LaunchDiagnosis::MAX_GROUPS {
                     diagnosis.omitted += 1;
                     continue;
                 }

@@ -45,9 +45,9 @@ use hang::Search;
 use hang::written::Written;
 pub(crate) use launched::launch_constants;
 use launched::thread_indices;
+pub use observed::LaunchWatch;
 pub(crate) use observed::Made;
 use observed::Observed;
-pub use observed::Watch;
 pub(crate) use resolve::{Pattern, Resolved, Whose, sum32};
 use step::{ALONE, MODELLED, TOLD};
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
@@ -56,7 +56,7 @@ use bugaroo_device_handlers::LAUNCH_VARIABLE;
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
-use crate::fault::FaultKind;
+use crate::fault::StopKind;
 use crate::launch::{Counts, End, LaunchError, Plan};
 use crate::load::{Constants, LoadError, Program};
 use crate::memory::{Memory, Region, Shared};
@@ -64,11 +64,11 @@ use crate::model::MemoryModel;
 use crate::model::lockstep::in_lockstep;
 use crate::model::notes::Notes;
 use crate::poison;
-use crate::schedule::{Candidate, Scheduler};
+use crate::schedule::{Candidate, SchedulerStrategy};
 use crate::turns::{self, Turns};
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
-type Trouble = Box<(FaultKind, u32)>;
+type Trouble = Box<(StopKind, u32)>;
 
 /// Barriers that a CTA has: those that a program can name, and the one that is inserted.
 const BARRIERS: usize = crate::decoded::Barrier::INSERTED as usize + 1;
@@ -185,7 +185,7 @@ impl<'a> Machine<'a> {
         config: &'a DeviceConfig,
         plan: Plan<'a>,
         model: Option<Box<dyn MemoryModel + 'a>>,
-        watch: Option<Watch>,
+        watch: Option<LaunchWatch>,
     ) -> Result<Machine<'a>, LaunchError> {
         if program.only_read {
             let (name, reason) = ("the module".to_string(), "it was loaded only to be read".to_string());
@@ -272,7 +272,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Before the first turn.
-    pub fn begin(&mut self, scheduler: &mut dyn Scheduler) {
+    pub fn begin(&mut self, scheduler: &mut dyn SchedulerStrategy) {
         scheduler.begin(self.plan.blocks * u64::from(self.plan.warps_per_block));
         let bits = scheduler.random();
         self.phase = bits & 63;
@@ -281,7 +281,12 @@ impl<'a> Machine<'a> {
 
     /// Runs for so many turns, or to the end. What lies between two calls, nobody sees: the turns are those
     /// of one long call.
-    pub fn advance(&mut self, memory: &mut Memory, scheduler: &mut dyn Scheduler, turns: u64) -> Option<End> {
+    pub fn advance(
+        &mut self,
+        memory: &mut Memory,
+        scheduler: &mut dyn SchedulerStrategy,
+        turns: u64,
+    ) -> Option<End> {
         self.borrow(memory);
         let end = self.turns(scheduler, self.counts.turns.saturating_add(turns));
         self.memory.take_back();
@@ -302,7 +307,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Gives turns until there have been `last`, in all.
-    fn run(&mut self, scheduler: &mut dyn Scheduler, last: u64) -> Pause {
+    fn run(&mut self, scheduler: &mut dyn SchedulerStrategy, last: u64) -> Pause {
         let budget = self.budget;
         let mut ran = 0;
         loop {

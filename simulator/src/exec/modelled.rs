@@ -7,9 +7,9 @@ use super::frames::ROOT;
 use super::resolve::Request;
 use super::{Machine, Trouble};
 use crate::decoded::{Inst, Kind};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::memory::Memory;
-use crate::model::{Accessed, At, Event, MemoryModel, Shape, Step, World};
+use crate::model::{Accessed, At, MemoryModel, ModelEvent, NextOperation, Shape, World};
 use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::Type;
 use bugaroo_semantics::effect::Effect;
@@ -83,7 +83,7 @@ impl Machine<'_> {
         match lost {
             None => Ok(answer),
             Some((address, size)) => {
-                Err(Box::new((FaultKind::Freed { address, size, access: AccessKind::Write }, lane)))
+                Err(Box::new((StopKind::Freed { address, size, access: TouchKind::Write }, lane)))
             }
         }
     }
@@ -182,8 +182,7 @@ impl Machine<'_> {
             return Ok(if visible { Did::Visible } else { Did::Quiet });
         }
         let bytes = u32::from(access.size) * u32::from(access.vec);
-        let request =
-            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Read };
+        let request = Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Read };
         // SAFETY: the caller's promise; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, active)?;
@@ -198,14 +197,14 @@ impl Machine<'_> {
                 watch.look(&Accessed::moved(access, (frame, consts), (found, &self.pointers)), active);
             }
             let step = if passes {
-                Step::run(active)
+                NextOperation::run(active)
             } else {
                 self.ask(active.trailing_zeros(), |machine, model, world| {
                     let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
                     model.load(&at, &accessed, world)
                 })?
             };
-            let Step::Do { run, taken, again } = step else { return Ok(self.again()) };
+            let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
             if run != 0 {
                 self.load_rows::<V3>(frame, access, found, run);
             }
@@ -239,7 +238,7 @@ impl Machine<'_> {
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
-            Request { address: access.address, bytes, site: index as usize, kind: AccessKind::Write };
+            Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Write };
         // SAFETY: the caller's promise; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, active)?;
@@ -259,7 +258,7 @@ impl Machine<'_> {
                 let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
                 model.store(&at, &accessed, world)
             })?;
-            let Step::Do { run, taken, again } = step else { return Ok(self.again()) };
+            let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
             if run | taken != 0 {
                 self.count_stores(w, (access.counted, index), &found, run | taken, bytes);
             }
@@ -294,7 +293,7 @@ impl Machine<'_> {
         let atomic = &program.atomics[index as usize];
         let bytes = atomic.ty.bytes();
         let site = program.accesses.len() + index as usize;
-        let request = Request { address: atomic.address, bytes, site, kind: AccessKind::Atomic };
+        let request = Request { address: atomic.address, bytes, site, kind: TouchKind::Atomic };
         // SAFETY: the caller's promise; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, active)?;
@@ -316,7 +315,7 @@ impl Machine<'_> {
                 let accessed = Accessed::combined(atomic, flush, rows, (found, &machine.pointers), made);
                 model.atomic(&at, &accessed, world)
             })?;
-            let Step::Do { run, taken, again } = step else { return Ok(self.again()) };
+            let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
             self.note_taken(w, (frame, consts), (atomic, site), &found, taken);
             if self.watch.is_some() {
                 self.foresee_atomic((frame, consts), atomic, found, flush, run);
@@ -345,7 +344,7 @@ impl Machine<'_> {
         let at = self.at(w, pc, active);
         let step = self.ask(active.trailing_zeros(), |_, model, world| model.fence(&at, fence, world))?;
         self.observed_notes();
-        let Step::Do { run, taken, again } = step else { return Ok(Did::Again) };
+        let NextOperation::Do { run, taken, again } = step else { return Ok(Did::Again) };
         self.count_fences(extra & 1, run);
         self.observed_fence(w, pc, run | taken, fence);
         Ok(done(run, taken, again))
@@ -363,25 +362,25 @@ impl Machine<'_> {
         let at = self.at(w, self.warps[w].fragments[fragment].pc, active);
         let step = self.ask(active.trailing_zeros(), |_, model, world| model.event(&at, event, world))?;
         self.observed_notes();
-        Ok(step == Step::Again)
+        Ok(step == NextOperation::Again)
     }
 
-    fn event_of(&self, w: usize, fragment: usize, inst: &Inst) -> Option<Event> {
+    fn event_of(&self, w: usize, fragment: usize, inst: &Inst) -> Option<ModelEvent> {
         let effect = self.program.effect_of(inst);
         Some(match effect {
-            Effect::Exit => Event::Exit,
+            Effect::Exit => ModelEvent::Exit,
             Effect::Return => {
                 let frame = self.warps[w].fragments[fragment].frame;
-                return (self.frames.get(frame).parent == ROOT).then_some(Event::Exit);
+                return (self.frames.get(frame).parent == ROOT).then_some(ModelEvent::Exit);
             }
-            Effect::BlockBarrier => Event::Barrier,
-            Effect::WarpBarrier => Event::WarpBarrier,
+            Effect::BlockBarrier => ModelEvent::Barrier,
+            Effect::WarpBarrier => ModelEvent::WarpBarrier,
             // Accesses and fences have hooks of their own. What the copies of a group touch was announced when they were issued.
             Effect::Nothing | Effect::Access(_) | Effect::Fence(_) | Effect::ProxyFence => return None,
             Effect::Mbarrier(MbarrierOp::PendingCount) | Effect::CopyGroup { .. } => return None,
             Effect::Pause | Effect::Call | Effect::Hint => return None,
-            _ if effect.only_waits() => Event::Collective,
-            _ => Event::Opaque,
+            _ if effect.only_waits() => ModelEvent::Collective,
+            _ => ModelEvent::Opaque,
         })
     }
 

@@ -16,7 +16,9 @@ use std::rc::Rc;
 
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::Semantics;
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Lanes, Memory, Site, Values, WorkId};
+use bugaroo_semantics::event::{
+    Access, AccessKind, Addresses, Event, Lanes, SiteNumber, Values, WhoseBytes, WorkId,
+};
 use bugaroo_semantics::parts::Parts;
 use bugaroo_semantics::{Observer, Spares, Wants};
 
@@ -42,18 +44,18 @@ const FIRST_BEYOND: u64 = 1 << 34;
 
 /// Somebody who looks on at a launch.
 #[derive(Clone)]
-pub struct Watch {
+pub struct LaunchWatch {
     /// Who.
     pub observer: Rc<RefCell<dyn Observer>>,
     /// What it knows the launch by.
     pub grid: WorkId,
     /// What it knows the program's instruction 0 by.
-    pub first_site: Site,
+    pub first_site: SiteNumber,
 }
 
-impl std::fmt::Debug for Watch {
+impl std::fmt::Debug for LaunchWatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Watch { grid, first_site, .. } = self;
+        let LaunchWatch { grid, first_site, .. } = self;
         f.debug_struct("Watch").field("grid", grid).field("first_site", first_site).finish_non_exhaustive()
     }
 }
@@ -63,10 +65,10 @@ impl std::fmt::Debug for Watch {
 enum Going {
     /// To no memory that is told of.
     Nowhere,
-    Consecutive(Memory, u64),
-    Same(Memory, u64),
+    Consecutive(WhoseBytes, u64),
+    Same(WhoseBytes, u64),
     /// To this memory, each to its place in [`Observed::addresses`].
-    Each(Memory),
+    Each(WhoseBytes),
     /// To several: [`Observed::memories`].
     Several,
 }
@@ -83,13 +85,13 @@ pub(super) struct Doing {
 
 /// The launch's observer, and what is kept for it.
 pub(super) struct Observed {
-    watch: Watch,
+    watch: LaunchWatch,
     pub wants: Wants,
     ended: bool,
     going: Going,
     /// Of an access whose lanes follow no pattern.
     addresses: [u64; 32],
-    memories: [Option<Memory>; 32],
+    memories: [Option<WhoseBytes>; 32],
     /// Of the load or store at hand, where it is asked for.
     before: Option<Box<Before>>,
     pub made: Made,
@@ -103,7 +105,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    pub fn new(watch: Watch, warps: usize, program: &Program, plan: &Plan<'_>) -> Observed {
+    pub fn new(watch: LaunchWatch, warps: usize, program: &Program, plan: &Plan<'_>) -> Observed {
         let (wants, spares) = (watch.observer.borrow().wants(), watch.observer.borrow().spares());
         let unwritten = match spares.unwritten {
             true => Unwritten::new(plan.kernel.targets.as_deref(), plan.spec.params),
@@ -139,10 +141,10 @@ impl Observed {
     /// Whether the generic addresses of these lanes, which are taken down, are all in the memory in which the first is, and there
     /// `at`. Then they are made into addresses there. (Where it cannot be told at a glance: no.)
     #[inline]
-    fn are_all_in(&mut self, memory: Memory, at: u64, mask: u32) -> bool {
+    fn are_all_in(&mut self, memory: WhoseBytes, at: u64, mask: u32) -> bool {
         let live = |lane: usize| u64::from(mask >> lane & 1).wrapping_neg();
         let all = &mut self.addresses;
-        if memory == Memory::Global {
+        if memory == WhoseBytes::Global {
             // Below are the windows.
             let low = |lane: usize| u64::from(all[lane] < FIRST_BEYOND) & live(lane);
             return (0..32).fold(0, |some, lane| some | low(lane)) == 0;
@@ -161,7 +163,7 @@ impl Observed {
         self.watch.observer.borrow_mut().event(event);
     }
 
-    fn site(&self, pc: u32) -> Site {
+    fn site(&self, pc: u32) -> SiteNumber {
         self.watch.first_site.wrapping_add(pc)
     }
 
@@ -210,12 +212,12 @@ impl Observed {
         &self,
         by: Lanes,
         doing: &Doing,
-        (memory, at): (Memory, Addresses<'_>),
+        (memory, at): (WhoseBytes, Addresses<'_>),
         wrote: u32,
         values: &dyn Values,
         marks: &Marks,
     ) {
-        if self.spares.shared && memory != Memory::Global {
+        if self.spares.shared && memory != WhoseBytes::Global {
             return;
         }
         let (strength, acquire, release) = ptx::order(doing.semantics);
@@ -382,7 +384,7 @@ impl Machine<'_> {
         // SAFETY: the caller's promise.
         let generic = |lane| unsafe { generic_address(address, (frame, consts), found.own_window, lane) };
         let place = |address: u64| match window(address) {
-            Window::Global => Some((Memory::Global, address)),
+            Window::Global => Some((WhoseBytes::Global, address)),
             Window::Shared => {
                 let offset = address - SHARED_WINDOW;
                 let within = offset & ((1 << RANK_SHIFT) - 1);
@@ -390,7 +392,7 @@ impl Machine<'_> {
                     0 => cta,
                     rank => cta - cta % cluster + rank - 1,
                 };
-                Some((Memory::Shared(owner), within))
+                Some((WhoseBytes::Shared(owner), within))
             }
             Window::Local | Window::Param => None,
         };
@@ -438,7 +440,7 @@ impl Machine<'_> {
         &mut self,
         w: usize,
         pc: u32,
-        access: &decoded::Access,
+        access: &decoded::DecodedAccess,
         rows: (*mut u8, *const u8),
         found: Resolved,
         kind: AccessKind,

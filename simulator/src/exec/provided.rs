@@ -15,9 +15,9 @@ use super::resolve::Request;
 use super::step::Flow;
 use super::{Machine, Trouble};
 use crate::alu::Width;
-use crate::console::Stream;
+use crate::console::ConsoleStream;
 use crate::decoded::{Address, Base, Provided, WORD_ROW};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 
 /// The longest string that is read from device memory.
 const LONGEST_STRING: usize = 1 << 20;
@@ -32,7 +32,7 @@ struct Buffer<'m, 'a> {
 }
 
 impl Buffer<'_, '_> {
-    fn next(&mut self, bytes: u32) -> Result<u64, FaultKind> {
+    fn next(&mut self, bytes: u32) -> Result<u64, StopKind> {
         let at = self.offset.next_multiple_of(u64::from(bytes));
         self.offset = at + u64::from(bytes);
         self.machine.read_generic(self.warp, self.lane, self.address.wrapping_add(at), bytes)
@@ -40,17 +40,17 @@ impl Buffer<'_, '_> {
 }
 
 impl Arguments for Buffer<'_, '_> {
-    type Error = FaultKind;
+    type Error = StopKind;
 
-    fn word(&mut self) -> Result<u32, FaultKind> {
+    fn word(&mut self) -> Result<u32, StopKind> {
         self.next(4).map(|word| word as u32)
     }
 
-    fn long(&mut self) -> Result<u64, FaultKind> {
+    fn long(&mut self) -> Result<u64, StopKind> {
         self.next(8)
     }
 
-    fn string(&mut self, address: u64) -> Result<Vec<u8>, FaultKind> {
+    fn string(&mut self, address: u64) -> Result<Vec<u8>, StopKind> {
         self.machine.read_string(self.warp, self.lane, address)
     }
 }
@@ -123,7 +123,7 @@ impl Machine<'_> {
                 Provided::Free => {
                     let address = parameter(0, lane);
                     if address != 0 && !self.memory.heap_free(address) {
-                        return Err(trouble(FaultKind::BadFree { address }));
+                        return Err(trouble(StopKind::BadFree { address }));
                     }
                     self.forget_regions();
                 }
@@ -139,20 +139,20 @@ impl Machine<'_> {
             }
         }
         if Provided::ALL[which as usize] == Provided::Assert {
-            return Err(Box::new((FaultKind::Assert, active.trailing_zeros())));
+            return Err(Box::new((StopKind::Assert, active.trailing_zeros())));
         }
         Ok(Flow::Next)
     }
 
     /// `vprintf`: the number of arguments, or -1 without a format.
-    fn print(&mut self, w: usize, lane: usize, text: u64, arguments: u64) -> Result<i32, FaultKind> {
+    fn print(&mut self, w: usize, lane: usize, text: u64, arguments: u64) -> Result<i32, StopKind> {
         if text == 0 {
             return Ok(-1);
         }
         let text = self.read_string(w, lane, text)?;
         let mut buffer = Buffer { machine: self, warp: w, lane, address: arguments, offset: 0 };
         let (printed, count) = format(&text, &mut buffer)?;
-        self.memory.console().write(Stream::Out, printed);
+        self.memory.console().write(ConsoleStream::Out, printed);
         Ok(count)
     }
 
@@ -162,7 +162,7 @@ impl Machine<'_> {
         w: usize,
         lane: usize,
         parameter: impl Fn(usize) -> u64,
-    ) -> Result<(), FaultKind> {
+    ) -> Result<(), StopKind> {
         let mut text = |address| match address {
             0 => Ok(Vec::new()),
             address => self.read_string(w, lane, address),
@@ -177,19 +177,19 @@ impl Machine<'_> {
         line.extend(format!(": block: {block}, thread: {thread} Assertion `").bytes());
         line.extend(message);
         line.extend(b"` failed.\n");
-        self.memory.console().write(Stream::Error, line);
+        self.memory.console().write(ConsoleStream::Error, line);
         Ok(())
     }
 
     /// `cudaGraphSetConditional`: a handle is the address of a word of the tester's own, which no other thread reads
     /// before the graph goes on.
-    fn set_condition(&mut self, w: usize, lane: usize, handle: u64, value: u32) -> Result<(), FaultKind> {
-        let access = AccessKind::Write;
+    fn set_condition(&mut self, w: usize, lane: usize, handle: u64, value: u32) -> Result<(), StopKind> {
+        let access = TouchKind::Write;
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Global };
         let request = Request { address: place, bytes: 4, site: self.regions.len() - 1, kind: access };
         let (pointer, theirs) = self.resolve_lane(w, &request, lane, handle)?;
         if theirs {
-            return Err(FaultKind::OutOfBounds { address: handle, size: 4, access, near: None });
+            return Err(StopKind::OutOfBounds { address: handle, size: 4, access, near: None });
         }
         // SAFETY: `resolve_lane` found four aligned bytes there.
         unsafe { (pointer as *mut u32).write(value) };
@@ -203,10 +203,10 @@ impl Machine<'_> {
         lane: usize,
         address: u64,
         bytes: u32,
-    ) -> Result<u64, FaultKind> {
+    ) -> Result<u64, StopKind> {
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Generic };
         let site = self.regions.len() - 1;
-        let request = Request { address: place, bytes, site, kind: AccessKind::Read };
+        let request = Request { address: place, bytes, site, kind: TouchKind::Read };
         let (pointer, _) = self.resolve_lane(w, &request, lane, address)?;
         let mut value = [0; 8];
         // SAFETY: `resolve_lane` found this many bytes there.
@@ -217,7 +217,7 @@ impl Machine<'_> {
     }
 
     /// A string at a generic address, without its NUL.
-    fn read_string(&mut self, w: usize, lane: usize, address: u64) -> Result<Vec<u8>, FaultKind> {
+    fn read_string(&mut self, w: usize, lane: usize, address: u64) -> Result<Vec<u8>, StopKind> {
         let mut text = Vec::new();
         while text.len() < LONGEST_STRING {
             match self.read_generic(w, lane, address.wrapping_add(text.len() as u64), 1)? {

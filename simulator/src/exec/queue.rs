@@ -2,12 +2,17 @@
 
 use super::Machine;
 use super::warp::{NOBODY, Parting, Passing};
-use crate::schedule::{Candidate, Scheduler};
+use crate::schedule::{Candidate, SchedulerStrategy};
 
 impl Machine<'_> {
     /// Decides who of a warp goes first this turn, see [`warp`], and for how many of the `operations` granted.
     #[inline(always)]
-    pub(super) fn favour(&mut self, warp: u32, operations: u32, scheduler: &mut dyn Scheduler) -> u32 {
+    pub(super) fn favour(
+        &mut self,
+        warp: u32,
+        operations: u32,
+        scheduler: &mut dyn SchedulerStrategy,
+    ) -> u32 {
         let warp = &mut self.warps[warp as usize];
         warp.favoured = NOBODY;
         if self.config.lockstep {

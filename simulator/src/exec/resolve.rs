@@ -12,7 +12,7 @@ use super::data::{lanes, row};
 use super::{Machine, Trouble};
 use crate::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Window, window};
 use crate::decoded::{Address, Base};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::memory::Region;
 
 /// Instructions per warp whose last address is kept for prefetching (by index, modulo this).
@@ -26,7 +26,7 @@ pub(super) struct Request {
     pub bytes: u32,
     /// Where its last region is kept.
     pub site: usize,
-    pub kind: AccessKind,
+    pub kind: TouchKind,
 }
 
 /// Where the lanes' data is.
@@ -212,7 +212,7 @@ impl Machine<'_> {
                 if address.wrapping_sub(known.base) < known.len {
                     return Some(known);
                 }
-                let writes = request.kind != AccessKind::Read;
+                let writes = request.kind != TouchKind::Read;
                 let mut found = self.memory.region(address, writes)?;
                 if self.watch.is_some() {
                     self.mark_unwritten(&mut found, writes);
@@ -227,7 +227,7 @@ impl Machine<'_> {
                 Some(Region { base, len, bias: shared.wrapping_sub(base), ..Region::NONE })
             }
             // Nobody writes to a kernel's parameters.
-            Window::Param if request.kind != AccessKind::Read => None,
+            Window::Param if request.kind != TouchKind::Read => None,
             Window::Param => {
                 let base = if generic { PARAM_WINDOW } else { 0 };
                 let len = u64::from(self.plan.kernel.param_bytes);
@@ -370,11 +370,11 @@ impl Machine<'_> {
         request: &Request,
         lane: usize,
         address: u64,
-    ) -> Result<(u64, bool), FaultKind> {
+    ) -> Result<(u64, bool), StopKind> {
         let (size, access) = (request.bytes, request.kind);
         let bytes = u64::from(size);
         if address & (bytes - 1) != 0 {
-            return Err(FaultKind::Misaligned { address, size, access });
+            return Err(StopKind::Misaligned { address, size, access });
         }
         let space = request.address.space;
         let local = match space {
@@ -389,7 +389,7 @@ impl Machine<'_> {
                 let lane_base = self.warps[w].local as u64 + (lane * self.local_stride) as u64;
                 return Ok((lane_base + offset, false));
             }
-            return Err(FaultKind::OutOfBounds { address, size, access, near: None });
+            return Err(StopKind::OutOfBounds { address, size, access, near: None });
         }
         if let Some(found) = self.other_block(w, space, address, bytes)? {
             return Ok((found as u64, true));
@@ -403,13 +403,13 @@ impl Machine<'_> {
         }
         let global = matches!(space, Space::Global) || window(address) == Window::Global;
         if global && self.memory.was_freed(address) {
-            return Err(FaultKind::Freed { address, size, access });
+            return Err(StopKind::Freed { address, size, access });
         }
         if global && self.memory.allocation(address).is_some_and(|(base, len)| base + len - address >= bytes)
         {
-            return Err(FaultKind::NoAccess { address, size, access });
+            return Err(StopKind::NoAccess { address, size, access });
         }
         let near = if global { self.memory.nearest(address) } else { None };
-        Err(FaultKind::OutOfBounds { address, size, access, near })
+        Err(StopKind::OutOfBounds { address, size, access, near })
     }
 }

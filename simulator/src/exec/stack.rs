@@ -9,7 +9,7 @@ use super::step::Flow;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::decoded::{Inst, Kind};
-use crate::fault::FaultKind;
+use crate::fault::StopKind;
 
 impl Machine<'_> {
     /// Runs one of the three.
@@ -45,7 +45,7 @@ impl Machine<'_> {
                 let start = u64::from(own + head.grown).next_multiple_of(align);
                 let end = start.checked_add(most).and_then(|end| end.checked_next_multiple_of(16));
                 let Some(end) = end.filter(|end| *end <= u64::from(self.plan.local_bytes)) else {
-                    let overflow = FaultKind::StackOverflow { depth: head.depth };
+                    let overflow = StopKind::StackOverflow { depth: head.depth };
                     return Err(Box::new((overflow, active.trailing_zeros())));
                 };
                 // Less than the thread's local memory.

@@ -4,7 +4,7 @@ use super::modelled::Did;
 use super::{Machine, Stop, Trouble};
 use crate::address;
 use crate::decoded::{Inst, Kind, NO_GUARD};
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{LaunchFault, StopKind};
 
 /// Instructions without a visible operation after which a warp's turn ends all the same.
 const SLICE: u64 = 1 << 14;
@@ -40,7 +40,7 @@ impl Machine<'_> {
         w: usize,
         left: &mut u32,
         limit: u64,
-    ) -> Result<Stop, Box<Fault>> {
+    ) -> Result<Stop, Box<LaunchFault>> {
         self.turn_body::<true, HOW>(w, left, limit)
     }
 
@@ -50,7 +50,7 @@ impl Machine<'_> {
         w: usize,
         left: &mut u32,
         limit: u64,
-    ) -> Result<Stop, Box<Fault>> {
+    ) -> Result<Stop, Box<LaunchFault>> {
         self.turn_body::<false, HOW>(w, left, limit)
     }
 
@@ -62,7 +62,7 @@ impl Machine<'_> {
         w: usize,
         left: &mut u32,
         limit: u64,
-    ) -> Result<Stop, Box<Fault>> {
+    ) -> Result<Stop, Box<LaunchFault>> {
         let code = self.program.code.as_ptr();
         let consts = self.constants.base();
         let mut slice = SLICE.min(limit);
@@ -343,7 +343,7 @@ impl Machine<'_> {
                 self.exit_lanes(w, fragment, active)?;
                 Ok(Flow::Select)
             }
-            Kind::Trap => Err(Box::new((FaultKind::Trap, active.trailing_zeros()))),
+            Kind::Trap => Err(Box::new((StopKind::Trap, active.trailing_zeros()))),
             Kind::IndexedBranch => self.indexed_branch(w, fragment, inst, active),
             Kind::Barrier => self.barrier(w, fragment, inst.extra, active),
             Kind::Collective => self.collective(w, fragment, inst.extra, active),
@@ -358,8 +358,8 @@ impl Machine<'_> {
 
     /// Dresses a fault with thread and place.
     #[cold]
-    pub(super) fn fault(&self, w: usize, pc: u32, (kind, lane): (FaultKind, u32)) -> Box<Fault> {
-        Box::new(Fault { kind, thread: self.thread(w, lane), place: self.program.place(pc) })
+    pub(super) fn fault(&self, w: usize, pc: u32, (kind, lane): (StopKind, u32)) -> Box<LaunchFault> {
+        Box::new(LaunchFault { kind, thread: self.thread(w, lane), place: self.program.place(pc) })
     }
 
     /// The window of a generic address, as the number that `isspacep` carries.

@@ -10,7 +10,9 @@ use super::scope::Name;
 use super::symbols::is_ours;
 use crate::address::{PARAM_WINDOW, SHARED_WINDOW};
 use crate::alu::Width;
-use crate::decoded::{Access, Address, Atomic, Base, Counted, HighHalves, Kind, LaunchValue, WORD_ROW};
+use crate::decoded::{
+    Address, Atomic, Base, Counted, DecodedAccess, HighHalves, Kind, LaunchValue, WORD_ROW,
+};
 
 /// Where an access goes: memory, or word rows of the frame.
 enum Place {
@@ -143,7 +145,7 @@ impl<'m> Builder<'m> {
         if !matches!(size, 1 | 2 | 4 | 8) || size * u32::from(vec) > 32 {
             return Err(self.refuse(at, "elements of this size"));
         }
-        let mut access = Access {
+        let mut access = DecodedAccess {
             address: Address { base: Base::Fixed, offset: 0, space },
             size: size as u8,
             vec,

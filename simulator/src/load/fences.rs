@@ -48,7 +48,7 @@ type Inserts = BTreeMap<Spot, Vec<Inserted>>;
 
 /// What is asked of the places of the table; `words` are by number of the site, none where there are fewer.
 fn asked(table: &SiteTable, words: &[u32], widen: &BTreeSet<u32>) -> Asked {
-    let word = |point: &bugaroo_injector::collect_sites::Point| {
+    let word = |point: &bugaroo_injector::collect_sites::InjectionPoint| {
         let site = point.site?;
         let word = words.get(site as usize).copied().unwrap_or(0);
         let may = match point.kind {
@@ -214,8 +214,10 @@ impl Program {
             }
             Kind::Load | Kind::Store if widen => {
                 let own = self.accesses[inst.extra as usize];
-                self.accesses
-                    .push(crate::decoded::Access { semantics: widened(own.semantics, Scope::Gpu), ..own });
+                self.accesses.push(crate::decoded::DecodedAccess {
+                    semantics: widened(own.semantics, Scope::Gpu),
+                    ..own
+                });
                 inst.extra = self.accesses.len() as u32 - 1;
             }
             Kind::Atomic if widen => {

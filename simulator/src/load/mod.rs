@@ -46,8 +46,8 @@ pub use shared::SharedVariable;
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::decoded::{
-    Access, Asynchronous, Atomic, Barrier, Call, Collective, Inst, LanewiseInst, LoadedFunction, Matrix,
-    Origin, Pack, Special, TextureInst,
+    Asynchronous, Atomic, Barrier, Call, Collective, DecodedAccess, Inst, LanewiseInst, LoadedFunction,
+    Matrix, Origin, Pack, Special, TextureInst,
 };
 use crate::fault::{Place, SourcePosition};
 use crate::memory::Memory;
@@ -116,7 +116,7 @@ impl KernelInfo {
 pub struct Program {
     pub(crate) code: Vec<Inst>,
     pub(crate) constants: Constants,
-    pub(crate) accesses: Vec<Access>,
+    pub(crate) accesses: Vec<DecodedAccess>,
     pub(crate) atomics: Vec<Atomic>,
     pub(crate) fences: Vec<Fence>,
     pub(crate) specials: Vec<Special>,
@@ -139,7 +139,7 @@ pub struct Program {
     pub(crate) origins: Vec<Origin>,
     /// Of lanes in lockstep, whose turn it is.
     pub(crate) turns: Turns,
-    positions: Vec<ast::SourceLine>,
+    positions: Vec<ast::LocLine>,
     files: Vec<(u32, String)>,
     text: String,
     kernels: Vec<KernelInfo>,
@@ -256,13 +256,13 @@ impl Program {
         positions.iter().map(|position| self.position(position)).collect()
     }
 
-    fn position(&self, at: &ast::SourceLine) -> SourcePosition {
+    fn position(&self, at: &ast::LocLine) -> SourcePosition {
         source_position(&self.files, at)
     }
 }
 
 /// A line of the CUDA source, given the module's list of files.
-fn source_position(files: &[(u32, String)], at: &ast::SourceLine) -> SourcePosition {
+fn source_position(files: &[(u32, String)], at: &ast::LocLine) -> SourcePosition {
     let file = files.iter().find(|(index, _)| *index == at.file);
     SourcePosition {
         file: file.map_or_else(|| format!("file {}", at.file), |(_, path)| path.clone()),

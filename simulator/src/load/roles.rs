@@ -4,11 +4,11 @@ use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
 use bugaroo_semantics::Spares;
 use bugaroo_semantics::event::AccessKind;
-use bugaroo_semantics::inferred::{Operand, Order, Reach, Role, Step, What, Writes, roles};
+use bugaroo_semantics::inferred::{AccessedOperand, Order, Reach, Role, Step, What, Writes, roles};
 use bugaroo_semantics::scope::Strength;
 
 use super::Program;
-use crate::decoded::{Access, Base, Inst, Kind, NO_GUARD};
+use crate::decoded::{Base, DecodedAccess, Inst, Kind, NO_GUARD};
 
 /// Accesses that tell a detector nothing that others do not tell it.
 #[derive(Clone, Debug)]
@@ -176,13 +176,13 @@ impl Program {
 }
 
 /// Where an access goes, as its instruction says it.
-fn place(access: &Access) -> Operand {
+fn place(access: &DecodedAccess) -> AccessedOperand {
     let register = match access.address.base {
         // Constants have numbers of their own, as they have slots of their own.
         Base::Row64(slot) | Base::Row32(slot) => Some(slot as u32),
         Base::Fixed | Base::FrameLocal => None,
     };
-    Operand {
+    AccessedOperand {
         register,
         offset: access.address.offset,
         space: access.address.space as u8,

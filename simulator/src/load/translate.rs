@@ -11,7 +11,7 @@ use super::operand::is_special;
 use super::scope::Name;
 use super::symbols::is_ours;
 use crate::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
-use crate::alu::{Shape, Width, select, source_type};
+use crate::alu::{OperandShape, Width, select, source_type};
 use crate::decoded::{Kind, Pack};
 use crate::model::Fence;
 
@@ -133,7 +133,7 @@ impl<'m> Builder<'m> {
             return Err(self.refuse(at, "more operands than the instruction has"));
         }
         let mut ops = no_operands();
-        let mut shape = Shape { dst: Width::Pred, dst2: None, src: [None; 4], negated: [false; 4] };
+        let mut shape = OperandShape { dst: Width::Pred, dst2: None, src: [None; 4], negated: [false; 4] };
         for (i, operand) in sources.iter().enumerate() {
             let ty = source_type(op, i).ok_or_else(|| self.refuse(at, "an operand that it does not have"))?;
             let source = self.source(at, operand, ty)?;

@@ -7,7 +7,7 @@ use bugaroo_ptx::types::Type;
 use super::error::LoadError;
 use super::function::{Builder, Current, no_operands};
 use super::scope::Name;
-use crate::alu::{Shape, Width, select};
+use crate::alu::{OperandShape, Width, select};
 use crate::decoded::Kind;
 
 impl<'m> Builder<'m> {
@@ -51,7 +51,7 @@ impl<'m> Builder<'m> {
             }
             whole => self.halves(at, whole)?,
         };
-        let shape = Shape {
+        let shape = OperandShape {
             dst: Width::W64,
             dst2: None,
             src: [Some(Width::W64), None, None, None],

@@ -16,7 +16,7 @@ pub const GRANULARITY: u64 = 2 << 20;
 
 /// What device code may do with a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Access {
+pub enum MappingAccess {
     /// Nothing, as after mapping.
     #[default]
     None,
@@ -35,7 +35,7 @@ pub(super) struct Mapping {
     pub chunk: u64,
     /// Where in the chunk it begins.
     pub offset: u64,
-    pub access: Access,
+    pub access: MappingAccess,
 }
 
 /// How often a chunk is in use.
@@ -145,7 +145,7 @@ impl Mappings {
             return Err(outside);
         }
         found.mappings += 1;
-        self.mapped.insert(start, Mapping { start, bytes, chunk, offset, access: Access::None });
+        self.mapped.insert(start, Mapping { start, bytes, chunk, offset, access: MappingAccess::None });
         Ok(())
     }
 
@@ -181,7 +181,7 @@ impl Mappings {
     }
 
     /// Grants access to a range, which must be whole mappings.
-    pub fn set_access(&mut self, start: u64, bytes: u64, access: Access) -> Result<(), MemoryError> {
+    pub fn set_access(&mut self, start: u64, bytes: u64, access: MappingAccess) -> Result<(), MemoryError> {
         if !self.is_whole(start, bytes) {
             return Err(MemoryError::OutOfBounds { address: start, bytes });
         }

@@ -6,7 +6,7 @@
 //! that host and device share** (managed and page-locked) lies in a second range, reserved when first asked
 //! for at an address of its own ([`crate::address::HOST_VISIBLE_BASE`]), where both use the same addresses.
 //! **Host memory of the program** that it registered is reached by its own addresses, which depend on the
-//! host. Chunks of device memory may also be mapped into a window of reserved addresses ([`Access`]).
+//! host. Chunks of device memory may also be mapped into a window of reserved addresses ([`MappingAccess`]).
 //!
 //! Pages are committed by the host as they are touched. Between two allocations lies a gap that belongs to
 //! nobody; a range that was freed is not handed out again before 64 MiB of others were freed after it, or, if it is
@@ -31,14 +31,14 @@ pub use bytes::Endpoint;
 use hash::Hash;
 use host_range::{HostRange, HostRanges};
 use mapping::Mappings;
-pub use mapping::{Access, GRANULARITY};
+pub use mapping::{GRANULARITY, MappingAccess};
 use segment::{Held, Segment};
 pub(crate) use shared::Shared;
 
 use crate::address::{GLOBAL_BASE, VIRTUAL_BASE, VIRTUAL_END, Window, window};
 use crate::console::Console;
 use crate::fault::Near;
-use crate::texture::Objects;
+use crate::texture::TextureObjects;
 
 /// Whose an allocation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,7 +147,7 @@ pub struct Memory {
     heap_limit: u64,
     heap_used: u64,
     console: Console,
-    objects: Objects,
+    objects: TextureObjects,
 }
 
 impl Memory {
@@ -170,7 +170,7 @@ impl Memory {
             heap_limit: heap::DEFAULT_LIMIT,
             heap_used: 0,
             console: Console::default(),
-            objects: Objects::default(),
+            objects: TextureObjects::default(),
         })
     }
 
@@ -273,12 +273,12 @@ impl Memory {
     }
 
     /// The texture and surface objects that kernels can name.
-    pub fn objects(&self) -> &Objects {
+    pub fn objects(&self) -> &TextureObjects {
         &self.objects
     }
 
     /// The same, to make and to destroy some.
-    pub fn objects_mut(&mut self) -> &mut Objects {
+    pub fn objects_mut(&mut self) -> &mut TextureObjects {
         &mut self.objects
     }
 
@@ -333,11 +333,11 @@ impl Memory {
 
     /// The region that holds `address`, if device code may read it, or write to it.
     pub(crate) fn region(&self, address: u64, write: bool) -> Option<Region> {
-        self.region_for(address, Some(if write { Access::ReadWrite } else { Access::Read }))
+        self.region_for(address, Some(if write { MappingAccess::ReadWrite } else { MappingAccess::Read }))
     }
 
     /// The region that holds `address`, if it can be accessed so; without an access, if it is there.
-    fn region_for(&self, address: u64, access: Option<Access>) -> Option<Region> {
+    fn region_for(&self, address: u64, access: Option<MappingAccess>) -> Option<Region> {
         if let Some(held) = self.device.find(address) {
             return (held.kind != AllocationKind::Chunk).then(|| held.into());
         }
@@ -353,7 +353,7 @@ impl Memory {
         }
         let range = self.registered.find(address)?;
         let region = Region { base: range.start, len: range.bytes, ..Region::NONE };
-        (range.writable || access != Some(Access::ReadWrite)).then_some(region)
+        (range.writable || access != Some(MappingAccess::ReadWrite)).then_some(region)
     }
 
     /// Was `address` part of an allocation that has been freed and not been handed out again?

@@ -1,7 +1,7 @@
 //! Reserving addresses, making chunks, and mapping the ones to the others: [`super::mapping`] over the
 //! device's heap.
 
-use super::{Access, AllocationKind, GRANULARITY, Memory, MemoryError};
+use super::{AllocationKind, GRANULARITY, MappingAccess, Memory, MemoryError};
 
 impl Memory {
     /// Reserves `bytes` addresses (a multiple of [`GRANULARITY`]) at a multiple of `align`, at `wish` where
@@ -77,13 +77,13 @@ impl Memory {
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`] when it is not.
-    pub fn set_access(&mut self, address: u64, bytes: u64, access: Access) -> Result<(), MemoryError> {
+    pub fn set_access(&mut self, address: u64, bytes: u64, access: MappingAccess) -> Result<(), MemoryError> {
         self.changes += 1;
         self.mappings.set_access(address, bytes, access)
     }
 
     /// What device code may do at a mapped address, and the chunk that is mapped there.
-    pub fn mapping(&self, address: u64) -> Option<(Access, u64)> {
+    pub fn mapping(&self, address: u64) -> Option<(MappingAccess, u64)> {
         self.mappings.find(address).map(|mapping| (mapping.access, mapping.chunk))
     }
 }

@@ -5,7 +5,7 @@ use bugaroo_ptx::types::{Semantics, Space};
 
 use crate::address::SHARED_WINDOW;
 use crate::alu::Width;
-use crate::decoded::{Access, Address, Atomic, Base};
+use crate::decoded::{Address, Atomic, Base, DecodedAccess};
 use crate::exec::{
     Made, Pattern, RANK_SHIFT, Resolved, Whose, combine, combine_wide, give_wide, lanes, read_lane, row,
     sum32, write_lane,
@@ -15,7 +15,7 @@ use crate::model::targets::Targets;
 /// Registers that an access moves.
 #[derive(Clone, Copy)]
 pub(crate) enum Data<'a> {
-    Moved(&'a Access),
+    Moved(&'a DecodedAccess),
     /// And whether 32-bit floats that are subnormal are flushed.
     Combined(&'a Atomic, bool),
 }
@@ -42,7 +42,7 @@ pub struct Accessed<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Registers {
     frame: *mut u8,
-    access: Access,
+    access: DecodedAccess,
 }
 
 impl Registers {
@@ -66,7 +66,7 @@ impl Registers {
 /// # Safety
 /// The lane is still in the call of this frame, in which the load was executed.
 #[inline(always)]
-unsafe fn supply(frame: *mut u8, access: &Access, lane: usize, element: u32, value: u64) {
+unsafe fn supply(frame: *mut u8, access: &DecodedAccess, lane: usize, element: u32, value: u64) {
     let bits = 8 * u32::from(access.size);
     let value = if access.signed {
         ((value << (64 - bits)) as i64 >> (64 - bits)) as u64
@@ -156,7 +156,7 @@ impl<'a> Accessed<'a> {
     /// A load or a store: its registers lie in `frame`, its constants in `consts`, its bytes where it was resolved to.
     #[inline(always)]
     pub(crate) fn moved(
-        access: &'a Access,
+        access: &'a DecodedAccess,
         (frame, consts): (*mut u8, *const u8),
         (found, pointers): (Resolved, &'a [u64; 32]),
     ) -> Accessed<'a> {

@@ -19,7 +19,9 @@
 use bugaroo_semantics::effect::{drains, scope_of};
 
 use super::held::Held;
-use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, StaleRead, Step, World};
+use super::{
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, StaleLoads, World,
+};
 use crate::exec::lanes;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::{Scope, Semantics};
@@ -97,8 +99,13 @@ impl Beyond {
     }
 
     /// The same for those lanes for which the engine does the instruction.
-    fn show_run(&mut self, step: Step, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
-        if let Step::Do { run, .. } = step {
+    fn show_run(
+        &mut self,
+        step: NextOperation,
+        access: &Accessed<'_>,
+        world: &mut World<'_>,
+    ) -> NextOperation {
+        if let NextOperation::Do { run, .. } = step {
             self.show(run, access, world);
         }
         step
@@ -108,8 +115,8 @@ impl Beyond {
     fn order(
         &mut self,
         world: &mut World<'_>,
-        hook: impl FnOnce(&mut dyn MemoryModel, &mut World<'_>) -> Step,
-    ) -> Step {
+        hook: impl FnOnce(&mut dyn MemoryModel, &mut World<'_>) -> NextOperation,
+    ) -> NextOperation {
         self.empty(world);
         self.under(false, world, hook)
     }
@@ -141,7 +148,7 @@ impl MemoryModel for Beyond {
         self.is_empty() && self.under.passes_load(at)
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.begin(world);
         if drains(access.semantics) {
             return self.order(world, |under, world| under.load(at, access, world));
@@ -150,7 +157,7 @@ impl MemoryModel for Beyond {
         self.show_run(step, access, world)
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.begin(world);
         if orders_for_all(access.semantics) {
             return self.order(world, |under, world| under.store(at, access, world));
@@ -159,7 +166,7 @@ impl MemoryModel for Beyond {
         self.show_run(step, access, world)
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.begin(world);
         if orders_for_all(access.semantics) {
             return self.order(world, |under, world| under.atomic(at, access, world));
@@ -170,7 +177,7 @@ impl MemoryModel for Beyond {
         step
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         self.begin(world);
         if fence.scope == Scope::Sys || fence.kind == FenceKind::Proxy {
             return self.order(world, |under, world| under.fence(at, fence, world));
@@ -178,10 +185,10 @@ impl MemoryModel for Beyond {
         self.under(true, world, |under, world| under.fence(at, fence, world))
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         self.begin(world);
         match event {
-            Event::Opaque => self.order(world, |under, world| under.event(at, event, world)),
+            ModelEvent::Opaque => self.order(world, |under, world| under.event(at, event, world)),
             _ => self.under(true, world, |under, world| under.event(at, event, world)),
         }
     }
@@ -208,7 +215,7 @@ impl MemoryModel for Beyond {
         self.empty(world);
     }
 
-    fn stale_reads(&self) -> Vec<StaleRead> {
+    fn stale_reads(&self) -> Vec<StaleLoads> {
         self.under.stale_reads()
     }
 

@@ -7,7 +7,9 @@
 //! at it ([`super::ptx`]). One whose barrier shows stores to others, too ([`super::store_buffer`]), would hide what
 //! they may still miss, and sees to lockstep itself ([`MemoryModel::in_lockstep`]).
 
-use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, StaleRead, Step, World};
+use super::{
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, StaleLoads, World,
+};
 
 /// A model for warps that run in lockstep.
 pub(crate) fn in_lockstep<'a>(mut model: Box<dyn MemoryModel + 'a>) -> Box<dyn MemoryModel + 'a> {
@@ -42,7 +44,7 @@ impl<'a> Lockstep<'a> {
             return true;
         }
         let all = At { lanes: warp.alive, ..*at };
-        if self.under.event(&all, Event::WarpBarrier, world) == Step::Again {
+        if self.under.event(&all, ModelEvent::WarpBarrier, world) == NextOperation::Again {
             return false;
         }
         self.under.released(&all, None);
@@ -50,8 +52,8 @@ impl<'a> Lockstep<'a> {
         true
     }
 
-    fn after(&mut self, at: &At, step: Step) -> Step {
-        if step != Step::Again {
+    fn after(&mut self, at: &At, step: NextOperation) -> NextOperation {
+        if step != NextOperation::Again {
             self.warps[at.warp as usize].accessed = true;
         }
         step
@@ -87,46 +89,46 @@ impl MemoryModel for Lockstep<'_> {
         !self.warps[at.warp as usize].accessed && self.under.passes_load(at)
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if !self.meet(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let step = self.under.load(at, access, world);
         self.after(at, step)
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if !self.meet(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let step = self.under.store(at, access, world);
         self.after(at, step)
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if !self.meet(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let step = self.under.atomic(at, access, world);
         self.after(at, step)
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         if !self.meet(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         self.under.fence(at, fence, world)
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         if !self.meet(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let step = self.under.event(at, event, world);
         match (step, event) {
-            (Step::Again, _) => {}
-            (_, Event::Exit) => self.warps[at.warp as usize].alive &= !at.lanes,
-            (_, Event::Opaque) => self.warps[at.warp as usize].accessed = true,
+            (NextOperation::Again, _) => {}
+            (_, ModelEvent::Exit) => self.warps[at.warp as usize].alive &= !at.lanes,
+            (_, ModelEvent::Opaque) => self.warps[at.warp as usize].accessed = true,
             _ => {}
         }
         step
@@ -152,7 +154,7 @@ impl MemoryModel for Lockstep<'_> {
         self.under.settle(world);
     }
 
-    fn stale_reads(&self) -> Vec<StaleRead> {
+    fn stale_reads(&self) -> Vec<StaleLoads> {
         self.under.stale_reads()
     }
 

@@ -14,9 +14,9 @@
 //! model has business with. Shared memory of another block of the cluster has addresses that [`is_elsewhere`].
 //!
 //! # What a hook answers
-//! A [`Step`]. Memory itself always holds what the engine or a model wrote last: a model that wants others not to see
-//! a store yet takes it ([`Step::Do`], `taken`) and writes it through [`World::write`] later. What a model does step
-//! by step, so that other threads can see it half done, it does one step a call and answers [`Step::Again`]: the
+//! A [`NextOperation`]. Memory itself always holds what the engine or a model wrote last: a model that wants others not to see
+//! a store yet takes it ([`NextOperation::Do`], `taken`) and writes it through [`World::write`] later. What a model does step
+//! by step, so that other threads can see it half done, it does one step a call and answers [`NextOperation::Again`]: the
 //! instruction then has not been executed, the step has counted as one visible operation, the warp's turn may
 //! end, and when the warp goes on, the hook is called again for the same instruction. Between the
 //! calls lanes may have parted or joined (lanes that stand at the same instruction, in whatever state the
@@ -26,9 +26,9 @@
 //! - For every lane that executes a hooked instruction its hook is called until it answers other than `Again`, and
 //!   then exactly that happened which the answer says, before anything else of this lane.
 //! - Hooks for one warp slot between [`MemoryModel::start_block`] and [`MemoryModel::end_block`] of its CTA concern
-//!   one block. All threads of the block have had their [`Event::Exit`] before `end_block`.
+//!   one block. All threads of the block have had their [`ModelEvent::Exit`] before `end_block`.
 //! - Memory changes without a hook by what is no generic access of a thread: asynchronous copies when they complete,
-//!   `mbarrier` words, matrices (each is announced as [`Event::Opaque`] by the thread that issues it),
+//!   `mbarrier` words, matrices (each is announced as [`ModelEvent::Opaque`] by the thread that issues it),
 //!   `printf` and `malloc` in device code (announced, too), other grids, and the host between two turns. A model
 //!   that keeps what memory held earlier compares the newest value that it knows with what is there.
 //! - All calls are deterministic: a model that draws lots has a seed of its own, and asks no clock and no host
@@ -70,7 +70,7 @@ pub struct At {
 
 /// How an instruction goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NextOperation {
     /// Not yet: the model did something that others can see. Call again, for the same instruction.
     Again,
     /// The engine does the instruction for the lanes `run`; the model has done it for those in `taken` (a load whose
@@ -86,16 +86,16 @@ pub enum Step {
     },
 }
 
-impl Step {
+impl NextOperation {
     /// The instruction as it stands, for these lanes.
-    pub fn run(lanes: u32) -> Step {
-        Step::Do { run: lanes, taken: 0, again: false }
+    pub fn run(lanes: u32) -> NextOperation {
+        NextOperation::Do { run: lanes, taken: 0, again: false }
     }
 }
 
 /// An instruction, other than an access or a fence, that a model has to know of before it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ModelEvent {
     /// Arrival at a CTA barrier (`bar`, `barrier`), with or without waiting there. [`MemoryModel::arrived`] follows.
     Barrier,
     /// `bar.warp.sync`. [`MemoryModel::released`] follows when all have come.
@@ -125,7 +125,7 @@ pub struct ModelCounts {
 
 /// Which edge of happens-before was missing where a load did not have to see a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum LackingEdge {
     /// The writer had not released since.
     Release,
     /// It had, but the reader had not acquired since.
@@ -138,7 +138,7 @@ pub enum Missing {
 
 /// Loads by one instruction that read something older than what another instruction had written by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StaleRead {
+pub struct StaleLoads {
     /// One such reader, among the last: linear index of its block, and of the thread in it.
     pub reader: (u64, u32),
     /// Number of the load.
@@ -150,7 +150,7 @@ pub struct StaleRead {
     /// Where.
     pub address: u64,
     /// Which edge was missing between these two.
-    pub missing: Missing,
+    pub missing: LackingEdge,
     /// Both are strong, each in the other's scope: what the one reads of the other is how they synchronise.
     pub synchronising: bool,
     /// How often.
@@ -166,7 +166,7 @@ pub trait MemoryModel {
         false
     }
 
-    /// Whether it does nothing but look on: every answer is [`Step::run`] of all lanes. A launch with such a model is as one
+    /// Whether it does nothing but look on: every answer is [`NextOperation::run`] of all lanes. A launch with such a model is as one
     /// without in all that can be seen of it.
     fn only_looks_on(&self) -> bool {
         false
@@ -190,19 +190,19 @@ pub trait MemoryModel {
 
     /// `ld`, `ldu`: values that the model has come through [`Accessed::supply`], in a call that does not answer
     /// `Again`, for lanes that it then names as `taken`.
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step;
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation;
 
     /// `st`.
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step;
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation;
 
     /// `atom`, `red`. Elements of a vector come one by one, as instructions of their own with the same text.
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step;
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation;
 
     /// `fence`, `membar`; of a proxy, too.
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step;
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation;
 
-    /// Before an instruction of the kinds that [`Event`] names. The answer is `Again`, or `Step::run(at.lanes)`.
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step;
+    /// Before an instruction of the kinds that [`ModelEvent`] names. The answer is `Again`, or `NextOperation::run(at.lanes)`.
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation;
 
     /// The lanes' warp has arrived at this CTA barrier: these are all of its threads that have not exited. Each of them has
     /// executed nothing since its event, which may lie further back.
@@ -236,7 +236,7 @@ pub trait MemoryModel {
     }
 
     /// Loads that read older values than memory held, the likeliest to matter first.
-    fn stale_reads(&self) -> Vec<StaleRead> {
+    fn stale_reads(&self) -> Vec<StaleLoads> {
         Vec::new()
     }
 

@@ -34,7 +34,7 @@ pub struct Turn {
 }
 
 /// A strategy. It must answer the same to the same questions, or runs do not replay.
-pub trait Scheduler {
+pub trait SchedulerStrategy {
     /// A launch of `warps` warps begins.
     fn begin(&mut self, warps: u64);
 

@@ -19,7 +19,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Candidate, Rng, Scheduler, Turn};
+use super::{Candidate, Rng, SchedulerStrategy, Turn};
 
 /// Operations after which a warp falls below all others.
 pub const QUOTA: u32 = 512;
@@ -134,7 +134,7 @@ impl PctScheduler {
     }
 }
 
-impl Scheduler for PctScheduler {
+impl SchedulerStrategy for PctScheduler {
     fn begin(&mut self, warps: u64) {
         let first = self.estimate.unwrap_or(warps.saturating_mul(STEPS_PER_WARP)).clamp(1, 1 << 40);
         self.open_window(first);

@@ -1,6 +1,6 @@
 //! The default strategy: any runnable warp, any time.
 
-use super::{Candidate, Rng, Scheduler, Turn};
+use super::{Candidate, Rng, SchedulerStrategy, Turn};
 
 /// After each visible operation the turn ends with probability 1/2; then every runnable warp is equally
 /// likely to be next. The operation that a warp is about to do is thereby overtaken by another warp's about
@@ -18,7 +18,7 @@ impl RandomScheduler {
     }
 }
 
-impl Scheduler for RandomScheduler {
+impl SchedulerStrategy for RandomScheduler {
     fn begin(&mut self, _warps: u64) {}
 
     #[inline]

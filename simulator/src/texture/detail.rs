@@ -3,7 +3,7 @@
 
 /// How a level is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Detail {
+pub struct LevelOfDetail {
     /// Two levels are mixed; else the nearest one.
     pub linear: bool,
     /// Added to what a lookup asks for.
@@ -14,7 +14,7 @@ pub struct Detail {
     pub most: f32,
 }
 
-impl Detail {
+impl LevelOfDetail {
     /// The level for what a lookup asks for, among so many: its number, and the weight of the next one in steps of a 256th.
     pub(super) fn levels(&self, asked: f32, count: usize) -> (usize, u32) {
         let wanted = f64::from(asked) + f64::from(self.bias);

@@ -43,14 +43,14 @@ impl Channel {
 
 /// What a texel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct TexelFormat {
     /// Type of each channel.
     pub channel: Channel,
     /// Channels: 1, 2 or 4.
     pub count: u8,
 }
 
-impl Format {
+impl TexelFormat {
     /// Bytes of a texel, 16 at most.
     pub fn bytes(self) -> u64 {
         self.channel.bytes() * u64::from(self.count)

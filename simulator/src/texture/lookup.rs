@@ -7,7 +7,7 @@
 use super::cube::face;
 use super::detail::asked;
 use super::wrap::{Between, STEPS, linear, nearest, scaled, texel};
-use super::{AddressMode, Level, Object, Sampling, Shape, Texel};
+use super::{AddressMode, Level, Object, Sampling, Texel, TexelShape};
 
 /// A texture as one lookup sees it.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +135,7 @@ impl<'o> Lookup<'o> {
     }
 
     fn is_cube(&self) -> bool {
-        matches!(self.object.shape, Shape::Cube | Shape::CubeArray)
+        matches!(self.object.shape, TexelShape::Cube | TexelShape::CubeArray)
     }
 
     /// Where coordinates lead: between texels, or to the nearest one.
@@ -157,9 +157,9 @@ impl<'o> Lookup<'o> {
     fn slice(&self, level: &Level, layer: i64, side: u64) -> u64 {
         let nearest = |layers: u64| layer.clamp(0, layers.saturating_sub(1) as i64).cast_unsigned();
         match self.object.shape {
-            Shape::A1 | Shape::A2 => nearest(level.extent[2]),
-            Shape::Cube => side,
-            Shape::CubeArray => 6 * nearest(level.extent[2] / 6) + side,
+            TexelShape::A1 | TexelShape::A2 => nearest(level.extent[2]),
+            TexelShape::Cube => side,
+            TexelShape::CubeArray => 6 * nearest(level.extent[2] / 6) + side,
             _ => 0,
         }
     }
@@ -175,7 +175,7 @@ impl<'o> Lookup<'o> {
         let mut place = [0, 0, spot.slice];
         for (at, coordinate) in place.iter_mut().enumerate().take(self.object.shape.dimensions()) {
             // Linear memory has no modes: outside is the border.
-            let mode = if self.object.shape == Shape::Line { AddressMode::Border } else { modes[at] };
+            let mode = if self.object.shape == TexelShape::Line { AddressMode::Border } else { modes[at] };
             let index = spot.along[at].first + i64::from(second[at]);
             *coordinate = texel(index, level.extent[at], mode)?;
         }
@@ -202,7 +202,7 @@ impl<'o> Lookup<'o> {
 
     /// What a lookup outside gives.
     fn outside(&self) -> Texel {
-        if self.object.shape == Shape::Line {
+        if self.object.shape == TexelShape::Line {
             return [0; 4];
         }
         let count = usize::from(self.object.format.count);

@@ -13,13 +13,13 @@ mod wrap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use detail::Detail;
-pub use format::{Channel, Format, Texel};
+pub use detail::LevelOfDetail;
+pub use format::{Channel, Texel, TexelFormat};
 pub use lookup::Lookup;
 
 /// How the texels of an object lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum TexelShape {
     /// Linear memory, fetched by index.
     Line,
     /// One dimension.
@@ -38,13 +38,13 @@ pub enum Shape {
     CubeArray,
 }
 
-impl Shape {
+impl TexelShape {
     /// Dimensions of a layer or a face.
     pub fn dimensions(self) -> usize {
         match self {
-            Shape::Line | Shape::D1 | Shape::A1 => 1,
-            Shape::D2 | Shape::A2 | Shape::Cube | Shape::CubeArray => 2,
-            Shape::D3 => 3,
+            TexelShape::Line | TexelShape::D1 | TexelShape::A1 => 1,
+            TexelShape::D2 | TexelShape::A2 | TexelShape::Cube | TexelShape::CubeArray => 2,
+            TexelShape::D3 => 3,
         }
     }
 }
@@ -91,16 +91,16 @@ pub struct Sampling {
     /// The border's colour: floats, or, where texels are read as integers, zeros.
     pub border: [f32; 4],
     /// How a level of detail is chosen.
-    pub detail: Detail,
+    pub detail: LevelOfDetail,
 }
 
 /// What a handle names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {
     /// How the texels lie.
-    pub shape: Shape,
+    pub shape: TexelShape,
     /// What they are.
-    pub format: Format,
+    pub format: TexelFormat,
     /// The levels of detail, the finest first; at least one.
     pub levels: Vec<Level>,
     /// None for a surface, which is not looked up but accessed.
@@ -109,11 +109,11 @@ pub struct Object {
 
 /// The objects that kernels know, by their handles.
 #[derive(Clone, Debug, Default)]
-pub struct Objects {
+pub struct TextureObjects {
     objects: BTreeMap<u64, Arc<Object>>,
 }
 
-impl Objects {
+impl TextureObjects {
     /// From now on this handle names this object.
     pub fn insert(&mut self, handle: u64, object: Object) {
         self.objects.insert(handle, Arc::new(object));

@@ -3,7 +3,7 @@
 
 use bugaroo_ptx::op::Op;
 use bugaroo_ptx::types::Type;
-use bugaroo_simulator::alu::{Isa, Operands, RowFn, Shape, Width, select};
+use bugaroo_simulator::alu::{Isa, OperandShape, Operands, RowFn, Width, select};
 
 /// A row's lanes; a predicate's are 0 or 1.
 pub type Row = [u64; 32];
@@ -47,12 +47,12 @@ pub fn width(ty: Type) -> Width {
 }
 
 /// A shape of these types, without a second destination.
-pub fn shape(dst: Type, src: &[Type]) -> Shape {
+pub fn shape(dst: Type, src: &[Type]) -> OperandShape {
     let mut widths = [None; 4];
     for (slot, ty) in widths.iter_mut().zip(src) {
         *slot = Some(width(*ty));
     }
-    Shape { dst: width(dst), dst2: None, src: widths, negated: [false; 4] }
+    OperandShape { dst: width(dst), dst2: None, src: widths, negated: [false; 4] }
 }
 
 /// Exponent and fraction bits.
@@ -200,7 +200,13 @@ pub struct Call {
 
 /// Runs a row function; what the destinations hold afterwards. They held `old` before, the first one what the
 /// source holds that it is the same row as.
-pub fn execute(function: RowFn, shape: &Shape, sources: &[Row], old: (&Row, &Row), call: Call) -> (Row, Row) {
+pub fn execute(
+    function: RowFn,
+    shape: &OperandShape,
+    sources: &[Row],
+    old: (&Row, &Row),
+    call: Call,
+) -> (Row, Row) {
     let mut frame = Frame([0xa5; SLOT * 8]);
     let mut consts = Frame([0x5a; SLOT * 8]);
     let mut ops = Operands { dst: 5 * SLOT as u32, dst2: 6 * SLOT as u32, src: [0; 4] };
@@ -230,7 +236,7 @@ pub fn execute(function: RowFn, shape: &Shape, sources: &[Row], old: (&Row, &Row
 
 /// Runs an instruction on rows, in every instantiation, whole and under masks, from constants, with the
 /// destination apart and in each source's place, and compares it with the reference.
-pub fn check(op: &Op, shape: &Shape, sources: &[Row], reference: impl Fn(&[u64]) -> Results) {
+pub fn check(op: &Op, shape: &OperandShape, sources: &[Row], reference: impl Fn(&[u64]) -> Results) {
     let expected: Vec<Results> = (0..32)
         .map(|i| {
             let lane: Vec<u64> = sources.iter().map(|row| row[i]).collect();
@@ -261,7 +267,7 @@ pub fn check(op: &Op, shape: &Shape, sources: &[Row], reference: impl Fn(&[u64])
 
 fn compare(
     op: &Op,
-    shape: &Shape,
+    shape: &OperandShape,
     sources: &[Row],
     expected: &[Results],
     function: RowFn,

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::collect_sites;
-use bugaroo_simulator::conflicts::{Conflict, Conflicts, Found, Kind};
+use bugaroo_simulator::conflicts::{Collision, ConflictObserver, FoundConflict, FoundConflicts};
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, PctScheduler, Program,
-    RandomScheduler, Scheduler, Watch,
+    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, MemoryModel,
+    PctScheduler, Program, RandomScheduler, SchedulerStrategy,
 };
 
 /// A kernel `k(out)`: `%rd0` is `out`, `%rd1` the thread's word of it, `%r1` its index in the block, `%r2` four times that,
@@ -66,11 +66,11 @@ impl Launch {
         let seed = (self.seed, 0);
         match self.model {
             "ptx" => {
-                let settings = ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 30 };
-                Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program)))))
+                let settings = ptx::PtxSettings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 30 };
+                Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(program)))))
             }
             "store-buffer" => {
-                let settings = store_buffer::Settings { pw: [0.75; 2], seed, capacity: 256 };
+                let settings = store_buffer::StoreBufferSettings { pw: [0.75; 2], seed, capacity: 256 };
                 let sites = store_buffer::Sites::new(program, &collect_sites(module));
                 Some(Box::new(store_buffer::StoreBuffer::new(&settings, Arc::new(sites))))
             }
@@ -79,7 +79,7 @@ impl Launch {
     }
 
     /// Launches it.
-    pub fn leaves(&self) -> (Left, Found) {
+    pub fn leaves(&self) -> (Left, FoundConflicts) {
         let module = bugaroo_ptx::parse(&self.ptx).expect("the test's PTX parses");
         let patience = Some(1 << 28);
         let config = DeviceConfig { lockstep: self.lockstep, patience, ..DeviceConfig::default() };
@@ -87,9 +87,9 @@ impl Launch {
         let program = Arc::new(Program::load(&module, &mut memory, &config).expect("the test's PTX loads"));
         let out = memory.alloc(16384, 256, AllocationKind::Program).expect("room");
         let model = self.model(&program, &module);
-        let looks = || Rc::new(RefCell::new(Conflicts::new(Arc::clone(&program), model.is_some())));
+        let looks = || Rc::new(RefCell::new(ConflictObserver::new(Arc::clone(&program), model.is_some())));
         let conflicts = self.record.then(looks);
-        let watch = conflicts.clone().map(|observer| Watch { observer, grid: 7, first_site: 1000 });
+        let watch = conflicts.clone().map(|observer| LaunchWatch { observer, grid: 7, first_site: 1000 });
         let spec = LaunchSpec {
             kernel: "k",
             grid: [self.grid, 1, 1],
@@ -99,7 +99,7 @@ impl Launch {
             cluster: None,
             step_budget: Some(1_000_000),
         };
-        let scheduler: Box<dyn Scheduler> = if self.pct {
+        let scheduler: Box<dyn SchedulerStrategy> = if self.pct {
             Box::new(PctScheduler::new(self.seed, PctScheduler::DEPTH, None))
         } else {
             Box::new(RandomScheduler::new(self.seed))
@@ -115,7 +115,7 @@ impl Launch {
     }
 
     /// The words of `out`, and the conflicts, of a launch that completes.
-    pub fn run(&self) -> (Vec<u32>, Found) {
+    pub fn run(&self) -> (Vec<u32>, FoundConflicts) {
         let (left, found) = self.leaves();
         assert_eq!(left.end, End::Complete);
         assert_eq!((found.more, found.unseen), (0, 0));
@@ -124,8 +124,8 @@ impl Launch {
 }
 
 /// What the first seeds find, all together.
-pub fn found(launch: &Launch) -> Found {
-    let mut all = Found::default();
+pub fn found(launch: &Launch) -> FoundConflicts {
+    let mut all = FoundConflicts::default();
     for seed in 0..12 {
         let (_, found) = Launch { seed, pct: seed % 3 == 2, ..launch.clone() }.run();
         all.conflicts.extend(found.conflicts);
@@ -134,18 +134,18 @@ pub fn found(launch: &Launch) -> Found {
 }
 
 /// Those of a kind.
-pub fn kinds(launch: &Launch, kind: Kind) -> Vec<Conflict> {
+pub fn kinds(launch: &Launch, kind: Collision) -> Vec<FoundConflict> {
     let mut conflicts = found(launch).conflicts;
     conflicts.retain(|one| one.kind == kind);
-    let key = |one: &Conflict| (one.relation, one.first.pc, one.second.pc);
+    let key = |one: &FoundConflict| (one.relation, one.first.pc, one.second.pc);
     conflicts.sort_by_key(key);
     conflicts.dedup_by_key(|one| key(one));
     conflicts
 }
 
 /// The kinds that there are.
-pub fn all_kinds(launch: &Launch) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = found(launch).conflicts.iter().map(|one| one.kind).collect();
+pub fn all_kinds(launch: &Launch) -> Vec<Collision> {
+    let mut kinds: Vec<Collision> = found(launch).conflicts.iter().map(|one| one.kind).collect();
     kinds.sort();
     kinds.dedup();
     kinds

@@ -1,11 +1,11 @@
 //! Runs a kernel with and without instrumentation: what the injector's behaviour tests share. Store buffers come in two
 //! forms, [`in_both_forms`]: the device code that instrumented PTX calls, and the simulator's own model.
-use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model, flags};
+use bugaroo_device_handlers::{HandlerModel, LAUNCH_VARIABLE, LaunchState, Layout, flags};
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
 use bugaroo_simulator::model::ptx;
-use bugaroo_simulator::model::store_buffer::{Settings, Sites, StoreBuffer};
+use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, launch_with,
 };
@@ -107,7 +107,7 @@ impl<'a> Work<'a> {
 /// What is injected.
 #[derive(Clone, Debug)]
 pub struct Injection {
-    pub model: Model,
+    pub model: HandlerModel,
     pub pw_global: f64,
     pub pw_shared: f64,
     pub capacity: u32,
@@ -119,7 +119,7 @@ pub struct Injection {
 
 impl Injection {
     /// Both spaces, 256 entries.
-    pub fn new(model: Model, pw: f64) -> Injection {
+    pub fn new(model: HandlerModel, pw: f64) -> Injection {
         Injection { model, pw_global: pw, pw_shared: pw, capacity: 256, budget: 256 << 20, flags: Vec::new() }
     }
 
@@ -176,7 +176,7 @@ pub fn run(prepared: &Prepared, work: &Work<'_>, injection: Option<&Injection>, 
     let Some(injection) = injection else {
         return run_module(&prepared.instrumented, Form::Plain, work, seed);
     };
-    if injection.model == Model::StoreBuffer && (NATIVE.get() || PTX.get()) {
+    if injection.model == HandlerModel::StoreBuffer && (NATIVE.get() || PTX.get()) {
         return run_module(&prepared.original, Form::Native(injection, prepared), work, seed);
     }
     run_module(&prepared.instrumented, Form::Handlers(injection, &prepared.info), work, seed)
@@ -207,10 +207,11 @@ fn native_model(
     let sites = Arc::new(Sites::new(program, &prepared.table));
     let pw = [injection.pw_global, injection.pw_shared];
     if PTX.get() {
-        let settings = ptx::Settings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), memory: 1 << 30 };
-        return Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program))));
+        let settings =
+            ptx::PtxSettings { pw, pr: pw.map(|pw| pw.min(0.5)), seed: (seed, 0), memory: 1 << 30 };
+        return Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(program))));
     }
-    let settings = Settings { pw, seed: (seed, 0), capacity: injection.capacity };
+    let settings = StoreBufferSettings { pw, seed: (seed, 0), capacity: injection.capacity };
     Box::new(StoreBuffer::new(&settings, sites))
 }
 

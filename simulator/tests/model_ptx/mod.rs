@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
 use bugaroo_simulator::model::ptx::{
-    AtomicOrder, Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey, Writers,
+    AtomicOrder, Chances, GranuleSpan, Loaded, Location, PlainMemory, PtxMachine, Scope, Strength, ThreadKey,
+    WriterSet,
 };
 
 /// What a thread does.
@@ -34,7 +35,7 @@ pub type Final = (Vec<[u32; 4]>, Vec<u32>);
 
 struct Words(Vec<u32>);
 
-impl Plain for Words {
+impl PlainMemory for Words {
     fn read(&mut self, location: Location) -> u32 {
         self.0[location.offset as usize / 4]
     }
@@ -48,7 +49,7 @@ impl Plain for Words {
 /// Runs a test once.
 pub fn run(test: &Test, chances: Chances, random: &mut Rng) -> Final {
     let threads = test.threads.len();
-    let mut machine = Machine::new(threads, chances, random.next(), 1 << 30);
+    let mut machine = PtxMachine::new(threads, chances, random.next(), 1 << 30);
     let mut memory = Words(test.locations.iter().map(|location| location.1).collect());
     let mut places = BTreeMap::new();
     for (slot, (cta, _)) in test.threads.iter().enumerate() {
@@ -79,7 +80,7 @@ pub fn run(test: &Test, chances: Chances, random: &mut Rng) -> Final {
                 blocked[slot] = true;
                 let mates: Vec<usize> = (0..threads).filter(|other| test.threads[*other].0 == *cta).collect();
                 if mates.iter().all(|mate| blocked[*mate]) {
-                    machine.barrier(&mates, &mates, Some(Writers::cta(*cta)));
+                    machine.barrier(&mates, &mates, Some(WriterSet::cta(*cta)));
                     mates.iter().for_each(|mate| blocked[*mate] = false);
                 }
             }
@@ -93,8 +94,8 @@ pub fn run(test: &Test, chances: Chances, random: &mut Rng) -> Final {
     (registers, memory.0)
 }
 
-fn step(machine: &mut Machine, memory: &mut Words, slot: usize, op: Op, registers: &mut [u32; 4]) {
-    let span = |location: usize| Span::new(Location::global(location as u64 * 4), 0, 4);
+fn step(machine: &mut PtxMachine, memory: &mut Words, slot: usize, op: Op, registers: &mut [u32; 4]) {
+    let span = |location: usize| GranuleSpan::new(Location::global(location as u64 * 4), 0, 4);
     match op {
         Op::Load { register, location, strength, acquire } => {
             machine.settle(memory, slot, register as u64);

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bugaroo_semantics::event::{Access, AccessKind, CopyId, Event, Lanes, Memory, Range, WriteId};
+use bugaroo_semantics::event::{Access, AccessKind, CopyId, Event, Lanes, Range, WhoseBytes, WriteId};
 use bugaroo_semantics::{Observer, Wants};
 
 /// A byte.
 type Place = (u8, u32, u64);
 
-fn place(memory: Memory, address: u64) -> Place {
+fn place(memory: WhoseBytes, address: u64) -> Place {
     match memory {
-        Memory::Global => (0, 0, address),
-        Memory::Shared(slot) => (1, slot, address),
+        WhoseBytes::Global => (0, 0, address),
+        WhoseBytes::Shared(slot) => (1, slot, address),
     }
 }
 

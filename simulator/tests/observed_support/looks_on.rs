@@ -1,7 +1,9 @@
 //! A memory model that only looks on: every instruction is the engine's, by way of the hooks.
 
 use bugaroo_semantics::event::Shape;
-use bugaroo_simulator::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Step, World};
+use bugaroo_simulator::model::{
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, World,
+};
 
 /// See the head.
 pub struct LooksOn;
@@ -25,24 +27,24 @@ impl MemoryModel for LooksOn {
         true
     }
 
-    fn load(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> Step {
-        Step::run(at.lanes)
+    fn load(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> NextOperation {
+        NextOperation::run(at.lanes)
     }
 
-    fn store(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> Step {
-        Step::run(at.lanes)
+    fn store(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> NextOperation {
+        NextOperation::run(at.lanes)
     }
 
-    fn atomic(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> Step {
-        Step::run(at.lanes)
+    fn atomic(&mut self, at: &At, _access: &Accessed<'_>, _world: &mut World<'_>) -> NextOperation {
+        NextOperation::run(at.lanes)
     }
 
-    fn fence(&mut self, at: &At, _fence: Fence, _world: &mut World<'_>) -> Step {
-        Step::run(at.lanes)
+    fn fence(&mut self, at: &At, _fence: Fence, _world: &mut World<'_>) -> NextOperation {
+        NextOperation::run(at.lanes)
     }
 
-    fn event(&mut self, at: &At, _event: Event, _world: &mut World<'_>) -> Step {
-        Step::run(at.lanes)
+    fn event(&mut self, at: &At, _event: ModelEvent, _world: &mut World<'_>) -> NextOperation {
+        NextOperation::run(at.lanes)
     }
 
     fn counts(&self) -> ModelCounts {

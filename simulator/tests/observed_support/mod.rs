@@ -11,8 +11,8 @@ use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_semantics::Observer;
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
-    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, Memory, MemoryModel, PctScheduler, Program,
-    RandomScheduler, Scheduler, Watch,
+    AllocationKind, Counts, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, MemoryModel,
+    PctScheduler, Program, RandomScheduler, SchedulerStrategy,
 };
 
 pub const MODELS: [&str; 3] = ["", "store-buffer", "ptx"];
@@ -81,11 +81,11 @@ impl<'a> Launch<'a> {
         let seed = (self.seed, 0);
         match self.model {
             "ptx" => {
-                let settings = ptx::Settings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 30 };
-                Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program)))))
+                let settings = ptx::PtxSettings { pw: [0.75; 2], pr: [0.5; 2], seed, memory: 1 << 30 };
+                Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(program)))))
             }
             "store-buffer" => {
-                let settings = store_buffer::Settings { pw: [0.75; 2], seed, capacity: 256 };
+                let settings = store_buffer::StoreBufferSettings { pw: [0.75; 2], seed, capacity: 256 };
                 let sites = store_buffer::Sites::new(program, &collect_sites(module));
                 Some(Box::new(store_buffer::StoreBuffer::new(&settings, Arc::new(sites))))
             }
@@ -119,12 +119,12 @@ impl<'a> Launch<'a> {
             cluster: None,
             step_budget: Some(2_000_000),
         };
-        let scheduler: Box<dyn Scheduler> = if self.pct {
+        let scheduler: Box<dyn SchedulerStrategy> = if self.pct {
             Box::new(PctScheduler::new(self.seed, PctScheduler::DEPTH, None))
         } else {
             Box::new(RandomScheduler::new(self.seed))
         };
-        let watch = observer.map(|observer| Watch { observer, grid: 7, first_site: 1000 });
+        let watch = observer.map(|observer| LaunchWatch { observer, grid: 7, first_site: 1000 });
         let mut grid =
             Grid::with_model(program, &config, &spec, None, scheduler, model, watch).expect("a legal launch");
         let end = grid.advance(&mut memory, u64::MAX).expect("it ends");

@@ -11,13 +11,13 @@ mod edges;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState, Layout, Model};
+use bugaroo_device_handlers::{HandlerModel, LAUNCH_VARIABLE, LaunchState, Layout};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_ptx::ast::Module;
 use bugaroo_simulator::model::{ptx, store_buffer};
 use bugaroo_simulator::{
-    AllocationKind, CODE_BASE, DeviceConfig, End, FaultKind, GLOBAL_BASE, LOCAL_WINDOW, LaunchSpec, Memory,
-    MemoryModel, PARAM_WINDOW, Program, RandomScheduler, SHARED_WINDOW, launch_with,
+    AllocationKind, CODE_BASE, DeviceConfig, End, GLOBAL_BASE, LOCAL_WINDOW, LaunchSpec, Memory, MemoryModel,
+    PARAM_WINDOW, Program, RandomScheduler, SHARED_WINDOW, StopKind, launch_with,
 };
 
 /// What device memory is filled with.
@@ -382,20 +382,20 @@ fn run(text: &str, how: Launch) -> Ended {
         End::Fault(fault) => {
             let known = matches!(
                 fault.kind,
-                FaultKind::OutOfBounds { .. }
-                    | FaultKind::Freed { .. }
-                    | FaultKind::Misaligned { .. }
-                    | FaultKind::NoAccess { .. }
-                    | FaultKind::BadFree { .. }
-                    | FaultKind::BadMbarrier { .. }
-                    | FaultKind::BadTensorMap { .. }
-                    | FaultKind::BadClusterAddress { .. }
-                    | FaultKind::BadBarrier { .. }
-                    | FaultKind::BarrierDivergence { .. }
-                    | FaultKind::BadMemberMask { .. }
-                    | FaultKind::BadCall { .. }
-                    | FaultKind::BadBranch { .. }
-                    | FaultKind::StackOverflow { .. }
+                StopKind::OutOfBounds { .. }
+                    | StopKind::Freed { .. }
+                    | StopKind::Misaligned { .. }
+                    | StopKind::NoAccess { .. }
+                    | StopKind::BadFree { .. }
+                    | StopKind::BadMbarrier { .. }
+                    | StopKind::BadTensorMap { .. }
+                    | StopKind::BadClusterAddress { .. }
+                    | StopKind::BadBarrier { .. }
+                    | StopKind::BarrierDivergence { .. }
+                    | StopKind::BadMemberMask { .. }
+                    | StopKind::BadCall { .. }
+                    | StopKind::BadBranch { .. }
+                    | StopKind::StackOverflow { .. }
             );
             assert!(known, "{fault}\n{text}");
             Ended::Stopped
@@ -415,13 +415,13 @@ fn model(form: Form, program: &Program, module: &Module) -> Option<Box<dyn Memor
     match form {
         Form::Nothing | Form::Handlers => None,
         Form::StoreBuffer => {
-            let settings = store_buffer::Settings { pw, seed, capacity: 8 };
+            let settings = store_buffer::StoreBufferSettings { pw, seed, capacity: 8 };
             let sites = Arc::new(store_buffer::Sites::new(program, &table));
             Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
         }
         Form::Ptx => {
-            let settings = ptx::Settings { pw, pr: [0.5; 2], seed, memory: 1 << 16 };
-            Some(Box::new(ptx::Ptx::new(&settings, Arc::new(ptx::Facts::new(program)))))
+            let settings = ptx::PtxSettings { pw, pr: [0.5; 2], seed, memory: 1 << 16 };
+            Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(program)))))
         }
     }
 }
@@ -431,7 +431,7 @@ fn arrange(program: &Program, memory: &mut Memory, sites: u32, blocks: u32) {
     let layout = Layout::new((u64::from(blocks), u64::from(THREADS)), sites, 8, 8 << 20);
     let base =
         memory.alloc(layout.total_bytes, Layout::ALIGN, AllocationKind::Tool).expect("room for buffers");
-    let state = LaunchState::new(Model::StoreBuffer, (0.75, 0.75), (3, 0), &layout, base, None);
+    let state = LaunchState::new(HandlerModel::StoreBuffer, (0.75, 0.75), (3, 0), &layout, base, None);
     let (variable, _) = program.variable(LAUNCH_VARIABLE).expect("an instrumented module has it");
     memory.write(variable, &state.to_bytes()).expect("a module variable can be written");
 }

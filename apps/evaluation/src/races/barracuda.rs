@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use race_suite::judge::differences;
-use race_suite::label::Verdict;
+use race_suite::label::LabelVerdict;
 use race_suite::report::Reported;
 
 use crate::catalog::PROGRAMS as APPS;
@@ -44,7 +44,7 @@ fn judged<'a>(answered: &'a [(Question, &'a Asked)]) -> Vec<Judged<'a>> {
     let judge = |(question, asked): &'a (Question, &'a Asked)| {
         let label = &question.program.label;
         let verdict = label.verdict("barracuda");
-        if *verdict == Verdict::Any || asked.unbuilt.is_some() {
+        if *verdict == LabelVerdict::Any || asked.unbuilt.is_some() {
             return None;
         }
         let wrong = match asked.said(&[], "barracuda") {
@@ -60,7 +60,7 @@ fn judged<'a>(answered: &'a [(Question, &'a Asked)]) -> Vec<Judged<'a>> {
             (false, true) => Answer::KnownGap,
             (false, false) => Answer::Wrong,
         };
-        Some(Judged { question, racy: matches!(verdict, Verdict::Races { .. }), answer, wrong })
+        Some(Judged { question, racy: matches!(verdict, LabelVerdict::Races { .. }), answer, wrong })
     };
     answered.iter().filter_map(judge).collect()
 }

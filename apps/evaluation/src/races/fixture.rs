@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use race_suite::label::{Expected, Place, Verdict};
-use race_suite::report::{Party, Reported};
+use race_suite::label::{ExpectedRace, LabelPlace, LabelVerdict};
+use race_suite::report::{Reported, ReportedParty};
 
 use crate::fixture;
 use crate::races::asked::{Asked, Code, Run, Said, Told};
@@ -27,8 +27,8 @@ fn as_demanded(question: &Question) -> Asked {
     let label = &question.program.label;
     let of = |detector: &&str| {
         let races = match label.verdict(questions::detector(detector)) {
-            Verdict::Races { expected, .. } => expected.iter().map(reported).collect(),
-            Verdict::None | Verdict::Any => Vec::new(),
+            LabelVerdict::Races { expected, .. } => expected.iter().map(reported).collect(),
+            LabelVerdict::None | LabelVerdict::Any => Vec::new(),
         };
         let exits = BTreeMap::from([("exit code 0".to_owned(), 1)]);
         ((*detector).to_owned(), Said { refused: None, trials: 1, races, exits, detector_bytes: 64 })
@@ -46,8 +46,9 @@ fn as_demanded(question: &Question) -> Asked {
 }
 
 /// A race as it is demanded.
-fn reported(expected: &Expected) -> Reported {
-    let party = |place: Place| Party { place: Some(place), anywhere: false, told: format!("{place:?}") };
+fn reported(expected: &ExpectedRace) -> Reported {
+    let party =
+        |place: LabelPlace| ReportedParty { place: Some(place), anywhere: false, told: format!("{place:?}") };
     Reported {
         kind: expected.kinds[0],
         class: expected.classes[0],

@@ -4,7 +4,7 @@
 //! anything at all, as in the paper. What it has missed is taken apart by the labels: the graph need not show the race, or it is none by
 //! the detector's own rules.
 
-use race_suite::label::Verdict;
+use race_suite::label::LabelVerdict;
 
 use crate::markdown::{NOTHING, Table, thousands};
 use crate::races::asked::{Asked, Run, Said};
@@ -47,7 +47,7 @@ impl Test<'_> {
     }
 
     fn is_race_to(&self, detector: &str) -> bool {
-        matches!(self.question.program.label.verdict(detector), Verdict::Races { .. })
+        matches!(self.question.program.label.verdict(detector), LabelVerdict::Races { .. })
     }
 
     fn named(&self) -> String {
@@ -57,7 +57,7 @@ impl Test<'_> {
 
 fn tests<'a>(answered: &'a [(Question, &'a Asked)]) -> Vec<Test<'a>> {
     let of = |(question, asked): &'a (Question, &'a Asked)| {
-        let racy = matches!(question.program.label.verdict("hirace"), Verdict::Races { .. });
+        let racy = matches!(question.program.label.verdict("hirace"), LabelVerdict::Races { .. });
         asked.runs.iter().filter_map(move |run| {
             let graph = run.arguments.first()?.parse().ok().filter(|graph| *graph < GRAPHS.len())?;
             Some(Test { question, run, graph, racy })

@@ -1,6 +1,6 @@
 //! HiRace's state machine: its size beside the paper's, and the whole of it as a file.
 
-use bugaroo_semantics::history::table::{Machine, inputs};
+use bugaroo_semantics::history::table::{HistoryMachine, inputs};
 
 use crate::markdown::{Table, thousands};
 use crate::races::papers;
@@ -10,12 +10,12 @@ pub const FILE: &str = "hirace-machine.txt";
 
 /// What the file holds.
 pub fn table() -> String {
-    Machine::get().describe()
+    HistoryMachine::get().describe()
 }
 
 /// The section's text.
 pub fn section() -> String {
-    let machine = Machine::get();
+    let machine = HistoryMachine::get();
     let (states, transitions) = papers::MACHINE;
     let mut table = Table::new(&["state machine"], &["states", "inputs", "transitions"]);
     let row = |name: &str, states: usize, inputs: usize, transitions: usize| {
@@ -28,7 +28,7 @@ pub fn section() -> String {
 }
 
 /// Why the two differ.
-fn cause(machine: &Machine) -> String {
+fn cause(machine: &HistoryMachine) -> String {
     format!(
         "Both have {} inputs: four accesses (read, write, atomic of block scope, wider atomic), by four distances of threads and three \
          kinds of barrier between. The paper does not list its states, so that they cannot be compared one by one. Ours are derived \

@@ -37,7 +37,7 @@ fn app_trials(short: bool) -> u64 {
 /// When answers cannot be saved, or the user wants to stop. What was answered is saved.
 pub async fn suite(
     questions: Vec<Question>,
-    tools: tools::Tools,
+    tools: tools::RaceTools,
     mut interrupt: Interrupt,
     results: &mut Evaluation,
     out: &Path,
@@ -59,7 +59,7 @@ pub async fn suite(
     let stop = Arc::new(AtomicBool::new(false));
     let mut cache = tempfile::NamedTempFile::new().context("the settings of ScoRD's cache")?;
     cache.write_all(SCORD_WITH_CACHE.as_bytes()).context("the settings of ScoRD's cache")?;
-    let cached = tools::Tools { settings: Some(cache.path().to_owned()), ..tools.clone() };
+    let cached = tools::RaceTools { settings: Some(cache.path().to_owned()), ..tools.clone() };
     let workers = Workers { questions, next: AtomicUsize::new(0), stop: stop.clone(), tools, cached };
     let workers = Arc::new(workers);
     let threads: Vec<_> = (0..results.processors)
@@ -107,9 +107,9 @@ struct Workers {
     questions: Vec<Question>,
     next: AtomicUsize,
     stop: Arc<AtomicBool>,
-    tools: tools::Tools,
+    tools: tools::RaceTools,
     /// With settings for ScoRD's cache.
-    cached: tools::Tools,
+    cached: tools::RaceTools,
 }
 
 impl Workers {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bugaroo_injector::logging::{Loads, LoggingError, Options, log};
+use bugaroo_injector::logging::{Loads, LogOptions, LoggingError, log};
 use bugaroo_ptx::ast::{Item, Module};
 
 use crate::races::asked::{Code, Told};
@@ -16,7 +16,7 @@ pub fn count(source: &str, wanted: &[String]) -> anyhow::Result<Code> {
     let instructions = instructions(&module, wanted);
     let told = |prune| -> Result<u64, LoggingError> {
         // As BARRACUDA has it: what is before a load, branches and where lanes meet again.
-        let logged = log(source, Options { loads: Loads::Before, branches: true, prune })?.whole()?;
+        let logged = log(source, LogOptions { loads: Loads::Before, branches: true, prune })?.whole()?;
         let places: BTreeSet<usize> = logged.places.iter().flatten().map(|place| place.span.start).collect();
         Ok(instructions.iter().filter(|start| places.contains(start)).count() as u64)
     };

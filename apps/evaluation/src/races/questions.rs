@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use race_suite::suite::{Program, programs_of};
+use race_suite::suite::{LabelledProgram, programs_of};
 use sha2::{Digest as _, Sha256};
 
 /// A paper whose evaluation is done again.
@@ -60,7 +60,7 @@ pub struct Question {
     /// The suite.
     pub suite: &'static str,
     /// The program.
-    pub program: Program,
+    pub program: LabelledProgram,
     /// SHA-256 of what it is made of, its label left out.
     pub digest: String,
     /// What it is run with.
@@ -85,7 +85,7 @@ pub fn of(suite: &'static str, short: bool) -> anyhow::Result<Vec<Question>> {
     if short {
         programs = sample(suite, programs);
     }
-    let question = |program: Program| {
+    let question = |program: LabelledProgram| {
         let digest = digest(&program)?;
         let mut runs = program.runs();
         if short && program.takes_graph {
@@ -100,15 +100,15 @@ pub fn of(suite: &'static str, short: bool) -> anyhow::Result<Vec<Question>> {
 const SHORT_GRAPHS: [u32; 2] = [0, 1];
 
 /// A few of a suite, the same every time.
-fn sample(suite: &str, programs: Vec<Program>) -> Vec<Program> {
-    let take = |at: usize, program: &Program| match suite {
+fn sample(suite: &str, programs: Vec<LabelledProgram>) -> Vec<LabelledProgram> {
+    let take = |at: usize, program: &LabelledProgram| match suite {
         // All that there is of the first variant of four of the patterns.
         INDIGO => {
             let patterns = ["conditional_edge", "path_compression", "pull", "shared_sum"];
             let stem = program.path.file_stem().unwrap_or_default().to_string_lossy();
             let first = programs.iter().find(|other| other.path == program.path);
             let choice =
-                |program: &Program| program.name.split_once(']').map(|(choice, _)| choice.to_owned());
+                |program: &LabelledProgram| program.name.split_once(']').map(|(choice, _)| choice.to_owned());
             patterns.contains(&&*stem) && first.is_some_and(|first| choice(first) == choice(program))
         }
         SCOR => at.is_multiple_of(8) || program.name.starts_with("reduction"),
@@ -119,7 +119,7 @@ fn sample(suite: &str, programs: Vec<Program>) -> Vec<Program> {
 }
 
 /// The source without what is said about it, what it is built with, and the headers beside it.
-fn digest(program: &Program) -> anyhow::Result<String> {
+fn digest(program: &LabelledProgram) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     // Lines keep their numbers.
     let own = program.source.lines().map(|line| if line.starts_with("// race") { "" } else { line });

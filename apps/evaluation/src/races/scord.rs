@@ -4,7 +4,7 @@
 //! of ScoRD demands. What is reported about a program without a race is a false positive.
 
 use race_suite::judge::{differences, seen};
-use race_suite::label::Verdict;
+use race_suite::label::LabelVerdict;
 
 use crate::markdown::{NOTHING, Table, or_nothing, thousands};
 use crate::races::asked::{Asked, Said};
@@ -38,7 +38,7 @@ fn of<'a, 'b>(answered: &'a [Answered<'b>], workload: &Workload) -> Vec<&'a Answ
 }
 
 fn is_racy(question: &Question) -> bool {
-    matches!(question.program.label.verdict("scord"), Verdict::Races { .. })
+    matches!(question.program.label.verdict("scord"), LabelVerdict::Races { .. })
 }
 
 /// What a detector said, if it answered.

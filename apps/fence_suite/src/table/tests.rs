@@ -1,10 +1,10 @@
-use super::{Totals, median, short, table};
-use crate::expert::Kind;
-use crate::measure::{Measured, Outcome};
+use super::{SuiteTotals, median, short, table};
+use crate::expert::ExpertKind;
+use crate::measure::{AdviceOutcome, Measured};
 
 fn one(
-    kind: Kind,
-    outcome: Outcome,
+    kind: ExpertKind,
+    outcome: AdviceOutcome,
     same_line: Option<bool>,
     ours: Option<i64>,
     search_seconds: f64,
@@ -15,14 +15,14 @@ fn one(
 #[test]
 fn totals_count_what_the_rows_say() {
     let all = [
-        one(Kind::Missing, Outcome::Cured, Some(true), Some(1), 1.0),
-        one(Kind::Missing, Outcome::Cured, Some(false), Some(2), 9.0),
-        one(Kind::TooWide, Outcome::Refused("why".to_owned()), None, None, 3.0),
-        one(Kind::Redundant, Outcome::NothingToDo, None, None, 2.0),
-        one(Kind::NotAFence, Outcome::Named, None, None, 4.0),
-        one(Kind::NotAFence, Outcome::Wrong("x".repeat(500)), None, None, 5.0),
+        one(ExpertKind::Missing, AdviceOutcome::Cured, Some(true), Some(1), 1.0),
+        one(ExpertKind::Missing, AdviceOutcome::Cured, Some(false), Some(2), 9.0),
+        one(ExpertKind::TooWide, AdviceOutcome::Refused("why".to_owned()), None, None, 3.0),
+        one(ExpertKind::Redundant, AdviceOutcome::NothingToDo, None, None, 2.0),
+        one(ExpertKind::NotAFence, AdviceOutcome::Named, None, None, 4.0),
+        one(ExpertKind::NotAFence, AdviceOutcome::Wrong("x".repeat(500)), None, None, 5.0),
     ];
-    let totals = Totals::of(&all);
+    let totals = SuiteTotals::of(&all);
     assert_eq!((totals.programs, totals.patchable, totals.not_a_fence), (6, 4, 2));
     assert_eq!((totals.cured, totals.refused, totals.same_line, totals.too_many), (3, 1, 2, 1));
     assert_eq!((totals.named, totals.right), (1, 4));

@@ -2,15 +2,15 @@
 
 use std::env;
 
-use fence_suite::tools::{Tools, bugaroo, nvcc};
+use fence_suite::tools::{AdviceTools, bugaroo, nvcc};
 
 /// The tools, unless there is no compiler and nobody demands one.
-pub fn tools() -> Option<Tools> {
+pub fn tools() -> Option<AdviceTools> {
     let Some(nvcc) = nvcc() else {
         let demanded = env::var_os("BUGAROO_REQUIRE_PTXAS").is_some_and(|value| value == "1");
         assert!(!demanded, "BUGAROO_REQUIRE_PTXAS=1, but there is no nvcc: run apps/rebuild-ptx --install");
         eprintln!("SKIPPED: no nvcc; apps/rebuild-ptx --install installs it");
         return None;
     };
-    Some(Tools { nvcc, bugaroo: bugaroo().expect("it was built") })
+    Some(AdviceTools { nvcc, bugaroo: bugaroo().expect("it was built") })
 }

@@ -1,7 +1,7 @@
 //! Named barriers.
 
 use crate::emulate::registers::Why;
-use crate::verdict::Place;
+use crate::verdict::ThreadsPlace;
 
 /// A named barrier between its completions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,7 +9,7 @@ pub(in crate::emulate) struct Named {
     /// Uses that are over.
     pub uses: u32,
     /// Who came first to this use.
-    pub first: Option<Place>,
+    pub first: Option<ThreadsPlace>,
     pub come: Come,
 }
 

@@ -6,12 +6,12 @@ use std::process::Command;
 
 use super::cases::cases;
 use super::{changes, insertions};
-use crate::patch::{Edits, apply};
+use crate::patch::{EditsByFile, apply};
 
 #[test]
 fn patch_makes_of_every_case_what_the_edits_make_of_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut all = Edits::new();
+    let mut all = EditsByFile::new();
     let mut expected = Vec::new();
     for (table, text) in [("insertions", insertions::STATEMENTS), ("changes", changes::CHANGES)] {
         for (number, case) in cases(text).into_iter().enumerate() {

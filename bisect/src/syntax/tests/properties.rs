@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::cases::cases;
 use super::insertions::{STATEMENTS, position};
 use super::*;
-use crate::patch::Edits;
+use crate::patch::EditsByFile;
 use crate::syntax::tree::Parsed;
 
 /// Places that the grammar did not understand.
@@ -96,7 +96,7 @@ proptest! {
         let file = SourceFile::parse("a.cu", case.text.as_str());
         let spots = all_spots(&file);
         prop_assume!(!spots.is_empty());
-        let mut edits = Edits::new();
+        let mut edits = EditsByFile::new();
         for pick in &picks {
             edits.add(file.path(), file.text(), pick.get(&spots).insert(Inserted::Fence));
         }

@@ -2,7 +2,7 @@
 
 use super::insertions::position;
 use super::*;
-use crate::syntax::{Refusal, Statement, Synchronising, Told};
+use crate::syntax::{LocTold, SourceRefusal, SourceStatement, Synchronising};
 
 /// A text in a kernel, and the places of its marks.
 fn marked(text: &str) -> (SourceFile, Vec<Position>) {
@@ -16,7 +16,7 @@ fn marked(text: &str) -> (SourceFile, Vec<Position>) {
     (SourceFile::parse("a.cu", plain), marks)
 }
 
-fn statements(text: &str) -> Vec<Statement> {
+fn statements(text: &str) -> Vec<SourceStatement> {
     let (file, marks) = marked(text);
     file.statements_at(marks[0]).expect("statements")
 }
@@ -26,7 +26,7 @@ fn of_several_statements_on_a_line_the_first_is_likeliest_and_the_rest_are_candi
     let found = statements("__device__ void f(int n) {\n    @data = n; flag = 1; while (vflag == 0);\n}\n");
     let texts: Vec<&str> = found.iter().map(|statement| statement.text.as_str()).collect();
     assert_eq!(texts, ["data = n;", "flag = 1;", "while (vflag == 0)", ";"]);
-    assert!(found.iter().all(|statement| statement.told == Told::SharesLine));
+    assert!(found.iter().all(|statement| statement.told == LocTold::SharesLine));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_column_behind_a_macro_is_not_believed() {
 fn a_statement_alone_on_its_lines_is_told_by_its_position() {
     let found = statements("__device__ void f(int n) {\n    @data =\n        n;\n    flag = 1;\n}\n");
     let [only] = &found[..] else { panic!("{found:?}") };
-    assert_eq!(only.told, Told::ByPosition);
+    assert_eq!(only.told, LocTold::ByPosition);
     assert_eq!(only.function.as_deref(), Some("f"));
     let (from, to) = (only.span.from, only.span.to);
     assert_eq!((from.line, from.column, to.line, to.column), (4, 5, 6, 5));
@@ -87,7 +87,7 @@ fn the_spots_of_a_macro_say_how_often_it_is_used_and_where() {
         assert_eq!(spot.in_macro.as_ref().map(|used| (used.name.as_str(), used.uses)), Some(("BOTH", 3)));
         let lines: Vec<u32> = spot.elsewhere.iter().map(|span| span.from.line).collect();
         assert_eq!((spot.line, spot.span.from.line, lines), (3, 5, vec![6, 7]));
-        assert_eq!((spot.told, spot.insertions("a.cu", Inserted::Fence).len()), (Told::InMacro, 3));
+        assert_eq!((spot.told, spot.insertions("a.cu", Inserted::Fence).len()), (LocTold::InMacro, 3));
     }
 }
 
@@ -105,7 +105,7 @@ fn nothing_can_be_written_between_two_accesses_of_one_statement() {
         ));
         let refused = file.between(marks[0], marks[1]).expect_err(text);
         assert!(refused.to_string().starts_with("two accesses of one statement: `"), "{refused}");
-        assert!(matches!(refused, Refusal::OneStatement { line: 4, .. }));
+        assert!(matches!(refused, SourceRefusal::OneStatement { line: 4, .. }));
     }
 }
 
@@ -184,7 +184,7 @@ fn a_file_that_the_grammar_does_not_know_is_refused_only_where_it_matters() {
     let at = |line| file.spots_at(Position { line, column: 0 });
     assert!(at(4).is_ok_and(|spots| !spots.is_empty()));
     assert!(at(6).is_ok_and(|spots| !spots.is_empty()));
-    assert!(matches!(at(5), Err(Refusal::NotUnderstood { line: 5, .. })), "{:?}", at(5));
+    assert!(matches!(at(5), Err(SourceRefusal::NotUnderstood { line: 5, .. })), "{:?}", at(5));
 }
 
 /// What looks like a space and takes several bytes is left as it is.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use bugaroo_bisect::report::{Assurance, ByModel, CompiledIn, OwnFence, PatchHunk, Verified};
-use bugaroo_bisect::{FenceNeed, Missing, Needed, NeededScope, Redundant, Report, ScopeAdvice};
+use bugaroo_bisect::report::{Assurance, ByModel, CompiledIn, OwnFence, PatchHunk, VerifiedAnswer};
+use bugaroo_bisect::{FenceNeed, MissingAfter, Needed, NeededScope, Redundant, ScopeAdvice, SearchReport};
 use bugaroo_harness::Target;
 use bugaroo_protocol::{Model, Site, SiteId, SiteKind, SourceLine};
 
@@ -61,8 +61,8 @@ fn advice(at: u32, needed: NeededScope) -> ScopeAdvice {
     }
 }
 
-fn report() -> Report {
-    Report {
+fn report() -> SearchReport {
+    SearchReport {
         untold: 0,
         forgetful: 0,
         diagnosis: vec![],
@@ -78,7 +78,7 @@ fn report() -> Report {
         scope_advice: vec![],
         needs: vec![],
         steps: vec![],
-        verified: Verified { trials: 3451, ..Verified::default() },
+        verified: VerifiedAnswer { trials: 3451, ..VerifiedAnswer::default() },
         assurance: Assurance { rate: 0.002, error: 0.002, full: 2301, cap: 20_000 },
         trials: 7000,
         unresolved: None,
@@ -87,7 +87,7 @@ fn report() -> Report {
 }
 
 /// The words for a report on a program that lies beside its source.
-fn words(report: &Report) -> String {
+fn words(report: &SearchReport) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("k.cu"), SOURCE).expect("a file");
     let target = Target {
@@ -101,7 +101,8 @@ fn words(report: &Report) -> String {
 
 #[test]
 fn a_redundant_fence_is_shown_with_the_models_that_say_so() {
-    let text = words(&Report { redundant: vec![redundant(1, line(2)), redundant(2, line(3))], ..report() });
+    let text =
+        words(&SearchReport { redundant: vec![redundant(1, line(2)), redundant(2, line(3))], ..report() });
     assert!(
         text.contains("redundant fence in sum: without it, no trial fails under store-buffer nor under ptx"),
         "{text}"
@@ -119,7 +120,7 @@ fn a_redundant_fence_is_shown_with_the_models_that_say_so() {
 #[test]
 fn the_patch_stands_with_what_each_change_rests_on() {
     let hunk = PatchHunk { file: "k.cu".to_owned(), lines: (1, 3), rests_on: vec!["because".to_owned()] };
-    let text = words(&Report {
+    let text = words(&SearchReport {
         patch: "--- a/k.cu\n+++ b/k.cu\n".to_owned(),
         hunks: vec![hunk],
         unpatched: vec!["the rest".to_owned()],
@@ -139,8 +140,8 @@ fn what_was_verified_is_told_by_model_and_so_is_what_was_built() {
         failures: 3,
         by_model: vec![by(Model::StoreBuffer, 0), by(Model::Ptx, 3)],
     };
-    let verified = Verified { trials: 4602, failures: 0, by_model, compiled_in: Some(ran) };
-    let text = words(&Report { verified, missing: vec![missing(None)], ..report() });
+    let verified = VerifiedAnswer { trials: 4602, failures: 0, by_model, compiled_in: Some(ran) };
+    let text = words(&SearchReport { verified, missing: vec![missing(None)], ..report() });
     assert!(
         text.contains("4602 (2301 under store-buffer, 2301 under ptx) trials passed and none failed"),
         "{text}"
@@ -155,16 +156,16 @@ fn what_was_verified_is_told_by_model_and_so_is_what_was_built() {
 
 #[test]
 fn without_a_source_words_have_to_do() {
-    let text = words(&Report { redundant: vec![redundant(1, None)], ..report() });
+    let text = words(&SearchReport { redundant: vec![redundant(1, None)], ..report() });
     assert!(text.contains("\n  it can go (site 1, PTX line 70"), "{text}");
     let elsewhere = Some(SourceLine { file: "other.cu".to_owned(), line: 2 });
-    let text = words(&Report { redundant: vec![redundant(1, elsewhere)], ..report() });
+    let text = words(&SearchReport { redundant: vec![redundant(1, elsewhere)], ..report() });
     assert!(text.contains("\n  other.cu:2: it can go"), "{text}");
 }
 
 #[test]
 fn a_fence_that_is_too_wide_is_narrowed() {
-    let text = words(&Report {
+    let text = words(&SearchReport {
         scope_advice: vec![advice(2, NeededScope::Cta), advice(3, NeededScope::Gpu)],
         ..report()
     });
@@ -172,10 +173,10 @@ fn a_fence_that_is_too_wide_is_narrowed() {
     assert!(text.contains("model store-buffer, 3451 trials passed; store side only; without the fence 4 of 400 fail; a failure"), "{text}");
     assert!(text.contains("1 of 500 or more, was missed with a probability of at most 0.010"), "{text}");
     let confirmed = ScopeAdvice { confirmed: 2301, ..advice(2, NeededScope::Cta) };
-    let more = words(&Report { scope_advice: vec![confirmed], ..report() });
+    let more = words(&SearchReport { scope_advice: vec![confirmed], ..report() });
     assert!(more.contains("3451 trials passed, and 2301 under ptx; without the fence"), "{more}");
     assert!(text.contains("k.cu:3 needs scope gpu (observed: 1 of 3451 trials fail"), "{text}");
-    let unknown = words(&Report { scope_advice: vec![advice(2, NeededScope::Unknown)], ..report() });
+    let unknown = words(&SearchReport { scope_advice: vec![advice(2, NeededScope::Unknown)], ..report() });
     assert!(unknown.contains("k.cu:2 needs scope gpu is not known: none of 3451 trials fails"), "{unknown}");
     assert!(unknown.contains("without the fence 4 of 400 do"), "{unknown}");
     assert!(!unknown.contains("may do"), "{unknown}");
@@ -185,16 +186,16 @@ fn a_fence_that_is_too_wide_is_narrowed() {
 fn minimal_sets_are_listed() {
     let own = |index| OwnFence { site: id(index), ptx_line: 70, source: line(index) };
     let sets = vec![vec![own(2)], vec![own(3)]];
-    let text = words(&Report { redundant_together: Some(false), minimal_sets: sets, ..report() });
+    let text = words(&SearchReport { redundant_together: Some(false), minimal_sets: sets, ..report() });
     assert!(text.contains(
         "cannot all go at once; the program passes with only\n  k.cu:2 (site 2)\n  k.cu:3 (site 3)\n"
     ));
-    let text = words(&Report { redundant_together: Some(true), ..report() });
+    let text = words(&SearchReport { redundant_together: Some(true), ..report() });
     assert!(text.contains("can all go at once"));
 }
 
 /// A fence that is missing after line 4, where line 2 has one.
-fn missing(widen: Option<OwnFence>) -> Missing {
+fn missing(widen: Option<OwnFence>) -> MissingAfter {
     let access = Site {
         id: id(7),
         kind: SiteKind::Store,
@@ -208,7 +209,7 @@ fn missing(widen: Option<OwnFence>) -> Missing {
         inlined_at: vec![],
         columns: vec![],
     };
-    Missing {
+    MissingAfter {
         space: "global".to_owned(),
         kernel: Some("sum".to_owned()),
         site: id(7),
@@ -245,7 +246,7 @@ fn need(at: u32, inserted: bool, needed: Needed) -> FenceNeed {
 fn what_only_loads_need_is_said() {
     let needs =
         vec![need(7, true, Needed::Ptx), need(2, false, Needed::Both), need(3, false, Needed::Neither)];
-    let text = words(&Report { missing: vec![missing(None)], needs, ..report() });
+    let text = words(&SearchReport { missing: vec![missing(None)], needs, ..report() });
     assert!(
         text.contains("missing __threadfence() after k.cu:4: later loads of sum read old values"),
         "{text}"
@@ -255,7 +256,7 @@ fn what_only_loads_need_is_said() {
         "{text}"
     );
     assert!(!text.contains("k.cu:3"), "what nothing needs is told as redundant");
-    let text = words(&Report { missing: vec![missing(None)], ..report() });
+    let text = words(&SearchReport { missing: vec![missing(None)], ..report() });
     assert!(
         text.contains("missing __threadfence() after k.cu:4: delayed global stores of sum come too late"),
         "{text}"
@@ -265,7 +266,7 @@ fn what_only_loads_need_is_said() {
 #[test]
 fn a_fence_that_is_too_narrow_is_widened() {
     let narrow = OwnFence { site: id(8), ptx_line: 91, source: line(2) };
-    let text = words(&Report { missing: vec![missing(Some(narrow))], ..report() });
+    let text = words(&SearchReport { missing: vec![missing(Some(narrow))], ..report() });
     assert!(
         text.contains("scope too narrow at k.cu:2 (site 8): delayed global stores of sum come too late"),
         "{text}"

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use bugaroo_barriers::findings::Findings;
+use bugaroo_barriers::findings::KernelFindings;
 use bugaroo_harness::launches::{Blocks, Row};
 use bugaroo_harness::names::{demangled, readable};
 
@@ -153,7 +153,7 @@ fn short(kernel: &str) -> String {
     }
 }
 
-fn verdict(findings: &Findings) -> String {
+fn verdict(findings: &KernelFindings) -> String {
     match findings.verdict {
         "verified" if findings.vacuous => "verified (no barrier, no shared memory)".to_owned(),
         verdict => verdict.to_owned(),

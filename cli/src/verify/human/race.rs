@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
-use bugaroo_barriers::findings::{At, Race, RaceAccess};
-use bugaroo_barriers::program::AccessKind;
-use bugaroo_barriers::verdict::RaceKind;
+use bugaroo_barriers::findings::{CommandPlace, LineRace, RaceAccess};
+use bugaroo_barriers::program::SharedAccessKind;
+use bugaroo_barriers::verdict::BarrierRaceKind;
 use bugaroo_bisect::SourceText;
 
 use super::place::{place, who};
 use crate::output::thousands;
 
 /// The races of one pair of lines, of which there is at least one. `file` is the PTX file.
-pub fn told(races: &[Race], file: &Path) -> String {
+pub fn told(races: &[LineRace], file: &Path) -> String {
     let race = &races[0];
     let title = title(race);
     let sides = [("first", &race.first), ("second", &race.second)];
@@ -46,13 +46,13 @@ pub fn told(races: &[Race], file: &Path) -> String {
     Renderer::plain().render(&[group]) + "\n"
 }
 
-fn title(race: &Race) -> String {
+fn title(race: &LineRace) -> String {
     let what = match race.kind {
-        RaceKind::WriteWrite => "two writes are not ordered",
-        RaceKind::ReadWrite => "a read and a write are not ordered",
-        RaceKind::ReadAtomic => "an atomic and a read are not ordered",
-        RaceKind::WriteAtomic => "an atomic and a write are not ordered",
-        RaceKind::MissingProxyFence => {
+        BarrierRaceKind::WriteWrite => "two writes are not ordered",
+        BarrierRaceKind::ReadWrite => "a read and a write are not ordered",
+        BarrierRaceKind::ReadAtomic => "an atomic and a read are not ordered",
+        BarrierRaceKind::WriteAtomic => "an atomic and a write are not ordered",
+        BarrierRaceKind::MissingProxyFence => {
             "a write and an asynchronous copy are ordered, but without fence.proxy.async between"
         }
     };
@@ -72,15 +72,15 @@ fn title(race: &Race) -> String {
 fn does(side: &RaceAccess) -> String {
     let copy = if side.asynchronous { "asynchronous " } else { "" };
     let kind = match side.kind {
-        AccessKind::Read => "read",
-        AccessKind::Write => "write",
-        AccessKind::Atomic => "atomic",
+        SharedAccessKind::Read => "read",
+        SharedAccessKind::Write => "write",
+        SharedAccessKind::Atomic => "atomic",
     };
     let value = side.value.map(|value| format!(" of {value:#x}")).unwrap_or_default();
     format!("{copy}{kind} of {} bytes at {:#x}{value} by{}", side.size, side.address, who(&side.at))
 }
 
-fn notes(races: &[Race], excerpts: &[Option<Excerpt>; 2]) -> Vec<String> {
+fn notes(races: &[LineRace], excerpts: &[Option<Excerpt>; 2]) -> Vec<String> {
     let race = &races[0];
     let mut notes = Vec::new();
     for ((when, side), excerpt) in
@@ -135,7 +135,7 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    fn find(at: &At, ptx: &Path) -> Option<Excerpt> {
+    fn find(at: &CommandPlace, ptx: &Path) -> Option<Excerpt> {
         let (file, line) = (at.file.as_deref()?, at.line?);
         let found = SourceText::find(file, line, ptx)?;
         let (start, end) = found.line_span(line)?;

@@ -1,4 +1,4 @@
-use bugaroo_semantics::event::Memory;
+use bugaroo_semantics::event::WhoseBytes;
 use proptest::prelude::*;
 
 use super::super::follow::Follow;
@@ -24,7 +24,8 @@ enum Act {
 
 const SLOT: u32 = 3;
 /// Memories, and where the page is there.
-const PAGES: [(Memory, u64); 2] = [(Memory::Global, 0x7_f000_3000), (Memory::Shared(SLOT), 0x5000)];
+const PAGES: [(WhoseBytes, u64); 2] =
+    [(WhoseBytes::Global, 0x7_f000_3000), (WhoseBytes::Shared(SLOT), 0x5000)];
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let element = 0_usize..4096;
@@ -45,7 +46,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 struct Both {
     elements: Elements,
     room: Room,
-    memory: Memory,
+    memory: WhoseBytes,
     origin: u64,
     /// Bytes of an element, as a power of two.
     shift: u32,
@@ -53,7 +54,7 @@ struct Both {
 }
 
 impl Both {
-    fn new((memory, origin): (Memory, u64), shift: u32) -> Both {
+    fn new((memory, origin): (WhoseBytes, u64), shift: u32) -> Both {
         let mut room = Room::new(u64::MAX);
         let elements = room.elements(8);
         Both { elements, room, memory, origin, shift, plain: vec![0; PAGE as usize >> shift] }
@@ -113,8 +114,8 @@ impl Both {
             Act::Renew => {
                 self.plain.fill(0);
                 match self.memory {
-                    Memory::Shared(slot) => self.elements.clear_shared(slot, &mut self.room),
-                    Memory::Global => {
+                    WhoseBytes::Shared(slot) => self.elements.clear_shared(slot, &mut self.room),
+                    WhoseBytes::Global => {
                         let elements = std::mem::take(&mut self.elements);
                         self.room.give_back(elements);
                         self.elements = self.room.elements(8);
@@ -148,7 +149,7 @@ proptest! {
         let differ = page.differ(first / GROUP, elements, old, bits);
         // Of a group of which the first word alone is kept it is told whether any differs.
         prop_assert!(differ == plain || differ & plain == plain && page.alike(first / GROUP).is_some(), "{differ:x} {plain:x}");
-        if both.memory != Memory::Global || !all.iter().any(|act| matches!(act, Act::Renew)) {
+        if both.memory != WhoseBytes::Global || !all.iter().any(|act| matches!(act, Act::Renew)) {
             let word = both.elements.page(other_memory, other, 2, &mut both.room).expect("room").word(GROUP);
             prop_assert_eq!(word, 77);
         }

@@ -17,10 +17,10 @@ fn shape(blocks: u64, threads_per_cta: u32) -> Shape {
 fn fields_come_out_as_they_went_in() {
     for (blocks, threads) in [(1, 1), (2, 33), (1 << 10, 1 << 10), (1 << 20, 256), (1 << 31, 1024)] {
         for instructions in [1, 100, 5_000] {
-            let layout = Layout::fit(&shape(blocks, threads), instructions, Widths::default()).unwrap();
+            let layout = WordLayout::fit(&shape(blocks, threads), instructions, Widths::default()).unwrap();
             let (block_clock, warp_clock) = layout.latest();
             for writes in [false, true] {
-                let site = (instructions - 1) as Site;
+                let site = (instructions - 1) as SiteNumber;
                 let now = Now {
                     action: Action::BlockAtomic,
                     writes,
@@ -42,7 +42,7 @@ fn fields_come_out_as_they_went_in() {
 
 #[test]
 fn a_grid_of_a_million_threads_has_room_for_sites_and_many_barriers() {
-    let layout = Layout::fit(&shape(1 << 10, 1 << 10), 1_000, Widths::default()).unwrap();
+    let layout = WordLayout::fit(&shape(1 << 10, 1 << 10), 1_000, Widths::default()).unwrap();
     assert!(layout.site >= 10, "{layout:?}");
     assert!(layout.latest().0 >= (1 << 13) - 1, "{layout:?}");
 }
@@ -50,16 +50,16 @@ fn a_grid_of_a_million_threads_has_room_for_sites_and_many_barriers() {
 #[test]
 fn widths_are_those_that_were_asked_for() {
     let widths = Widths { block_clock: Some(20), warp_clock: Some(4), site: Some(0) };
-    let layout = Layout::fit(&shape(64, 256), 100, widths).unwrap();
+    let layout = WordLayout::fit(&shape(64, 256), 100, widths).unwrap();
     assert_eq!(layout.latest(), ((1 << 20) - 1, 15));
     assert_eq!(layout.last(0).site, None);
     let widths = Widths { block_clock: Some(40), warp_clock: Some(40), site: None };
-    assert_eq!(Layout::fit(&shape(64, 256), 100, widths), None);
+    assert_eq!(WordLayout::fit(&shape(64, 256), 100, widths), None);
 }
 
 #[test]
 fn relations_follow_threads_and_clocks() {
-    let layout = Layout::fit(&shape(4, 64), 10, Widths::default()).unwrap();
+    let layout = WordLayout::fit(&shape(4, 64), 10, Widths::default()).unwrap();
     let word = |block, thread, block_clock, warp_clock| {
         let now = Now { action: Action::Read, writes: false, block, block_clock, warp_clock, site: 0 };
         of_thread(layout.template(&now), thread)

@@ -8,7 +8,7 @@
 //!   fat binary, and one that version 2 (the linked half of `-rdc=true`) points at a list of fat
 //!   binaries that ends with null. They are the modules that nvlink linked; the PTX of all of them is one program.
 //! - A **fat binary** is a header (magic, version, its own size, the size of what follows) and entries.
-//! - An **entry** is a header of 64 bytes or more ([`Entry`] has the fields that are known) and a
+//! - An **entry** is a header of 64 bytes or more ([`FatBinaryEntry`] has the fields that are known) and a
 //!   payload, plain or compressed with LZ4 (one block, no frame) or Zstandard (one frame).
 //!
 //! All numbers are little-endian. Nothing here trusts them: every offset is checked against the bytes
@@ -20,10 +20,12 @@ mod unpack;
 mod wrapper;
 mod write;
 
-pub use parse::{Architecture, Compression, Entry, FatBinary, FatError, HEADER, HEADER_MAGIC, Kind};
-pub use select::{Choice, Chosen, choose};
+pub use parse::{
+    Architecture, Compression, EntryKind, FatBinary, FatBinaryEntry, FatError, HEADER, HEADER_MAGIC,
+};
+pub use select::{Chosen, ImageChoice, choose};
 pub use unpack::MOST_UNPACKED;
-pub use wrapper::{Reader, ThisProcess, WRAPPER_MAGIC, Wrapped, Wrapper, fat_binary_at, wrapper_at};
+pub use wrapper::{ImageMemory, ThisProcess, WRAPPER_MAGIC, Wrapped, Wrapper, fat_binary_at, wrapper_at};
 pub use write::of_ptx;
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ impl fmt::Display for Architecture {
 
 /// What an entry holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// PTX text.
     Ptx,
     /// Machine code (an ELF file).
@@ -119,11 +119,11 @@ pub enum Compression {
 
 /// An entry of a fat binary.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry<'a> {
+pub struct FatBinaryEntry<'a> {
     /// Offset of its header in the fat binary.
     pub at: usize,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// What it is for.
     pub architecture: Architecture,
     /// How it is packed.
@@ -138,7 +138,7 @@ pub struct Entry<'a> {
 #[derive(Clone, Debug)]
 pub struct FatBinary<'a> {
     /// Its entries in order.
-    pub entries: Vec<Entry<'a>>,
+    pub entries: Vec<FatBinaryEntry<'a>>,
 }
 
 impl<'a> FatBinary<'a> {
@@ -177,7 +177,7 @@ impl<'a> FatBinary<'a> {
         let mut at = usize::from(u16::from_le_bytes([whole[6], whole[7]]));
         let mut entries = Vec::new();
         while at < whole.len() {
-            let (entry, next) = Entry::parse(whole, at)?;
+            let (entry, next) = FatBinaryEntry::parse(whole, at)?;
             entries.push(entry);
             at = next;
         }
@@ -185,7 +185,7 @@ impl<'a> FatBinary<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> FatBinaryEntry<'a> {
     /// The entry at an offset, and the offset of what follows.
     fn parse(whole: &'a [u8], at: usize) -> Result<(Self, usize), FatError> {
         let fields = Fields { bytes: &whole[at..], at, what: "an entry's header" };
@@ -232,13 +232,14 @@ impl<'a> Entry<'a> {
             }
         };
         let kind = match fields.u16(0) {
-            1 => Kind::Ptx,
-            2 => Kind::Elf,
-            8 => Kind::LinkTimeIr,
-            other => Kind::Other(other),
+            1 => EntryKind::Ptx,
+            2 => EntryKind::Elf,
+            8 => EntryKind::LinkTimeIr,
+            other => EntryKind::Other(other),
         };
         // Only intermediate code carries the flag; PTX that does is not text.
-        let kind = if kind == Kind::Ptx && flags & ENCRYPTED_OR_IR != 0 { Kind::LinkTimeIr } else { kind };
+        let kind =
+            if kind == EntryKind::Ptx && flags & ENCRYPTED_OR_IR != 0 { EntryKind::LinkTimeIr } else { kind };
         let suffix = match (flags & SPECIFIC != 0, flags & FAMILY != 0) {
             (true, _) => Some('a'),
             (_, true) => Some('f'),
@@ -246,7 +247,7 @@ impl<'a> Entry<'a> {
         };
         let architecture = Architecture { number: fields.u32(28), suffix };
         let next = at + header + padded.len();
-        Ok((Entry { at, kind, architecture, compression, unpacked_size, payload }, next))
+        Ok((FatBinaryEntry { at, kind, architecture, compression, unpacked_size, payload }, next))
     }
 }
 

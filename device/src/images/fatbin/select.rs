@@ -9,15 +9,15 @@
 //! than the instructions that a kernel uses, and those that it lacks are told at a launch. (Libraries embed
 //! PTX for the latest architecture alone, beside machine code for the others.)
 
-use super::parse::{Architecture, Entry, FatBinary, Kind};
+use super::parse::{Architecture, EntryKind, FatBinary, FatBinaryEntry};
 
 /// What was found.
 #[derive(Clone, Copy, Debug)]
-pub enum Choice<'a, 'b> {
+pub enum ImageChoice<'a, 'b> {
     /// PTX to run.
-    Ptx(&'b Entry<'a>),
+    Ptx(&'b FatBinaryEntry<'a>),
     /// PTX that is meant for later devices, and may run.
-    Later(&'b Entry<'a>),
+    Later(&'b FatBinaryEntry<'a>),
     /// None: the fat binary is empty, as the linked half of a program is that holds PTX alone.
     Empty,
     /// None that runs.
@@ -46,28 +46,28 @@ fn runs(architecture: Architecture, (major, minor): (u32, u32)) -> bool {
 }
 
 /// The best PTX of a fat binary for a device of this compute capability.
-pub fn choose<'a, 'b>(binary: &'b FatBinary<'a>, capability: (u32, u32)) -> Choice<'a, 'b> {
-    let ptx = || binary.entries.iter().filter(|entry| entry.kind == Kind::Ptx);
+pub fn choose<'a, 'b>(binary: &'b FatBinary<'a>, capability: (u32, u32)) -> ImageChoice<'a, 'b> {
+    let ptx = || binary.entries.iter().filter(|entry| entry.kind == EntryKind::Ptx);
     let fitting = ptx().filter(|entry| runs(entry.architecture, capability));
     // Of equals the first one counts, and `max_by_key` gives the last.
     let best =
         fitting.rev().max_by_key(|entry| (entry.architecture.number, entry.architecture.suffix.is_none()));
     if let Some(best) = best {
-        return Choice::Ptx(best);
+        return ImageChoice::Ptx(best);
     }
     let plain = ptx().filter(|entry| entry.architecture.suffix.is_none());
     if let Some(earliest) = plain.min_by_key(|entry| entry.architecture.number) {
-        return Choice::Later(earliest);
+        return ImageChoice::Later(earliest);
     }
     if binary.entries.is_empty() {
-        return Choice::Empty;
+        return ImageChoice::Empty;
     }
     let of =
         |kind| binary.entries.iter().filter(move |entry| entry.kind == kind).map(|entry| entry.architecture);
-    Choice::None(Chosen {
+    ImageChoice::None(Chosen {
         ptx_for: ptx().map(|entry| entry.architecture).min_by_key(|architecture| architecture.number),
-        machine_code_for: of(Kind::Elf).next(),
-        link_time_ir: of(Kind::LinkTimeIr).next().is_some(),
+        machine_code_for: of(EntryKind::Elf).next(),
+        link_time_ir: of(EntryKind::LinkTimeIr).next().is_some(),
     })
 }
 

@@ -5,7 +5,7 @@ mod encoder;
 mod memory;
 mod selection;
 
-use super::{Architecture, Compression, FatBinary, Kind};
+use super::{Architecture, Compression, EntryKind, FatBinary};
 use encoder::{Part, encode};
 
 const PTX: &str = ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n";
@@ -21,8 +21,8 @@ fn what_is_packed_in_any_way_is_read_back() {
                 Part::ptx(90, text).packed(compression).specific().with_options("-g --line"),
             ]);
             let binary = FatBinary::parse(&bytes).expect("it is whole");
-            let kinds: Vec<Kind> = binary.entries.iter().map(|entry| entry.kind).collect();
-            assert_eq!(kinds, [Kind::Ptx, Kind::Elf, Kind::Ptx]);
+            let kinds: Vec<EntryKind> = binary.entries.iter().map(|entry| entry.kind).collect();
+            assert_eq!(kinds, [EntryKind::Ptx, EntryKind::Elf, EntryKind::Ptx]);
             assert_eq!(binary.entries[0].text().as_deref(), Ok(text));
             assert_eq!(binary.entries[2].text().as_deref(), Ok(text));
             assert_eq!(binary.entries[0].compression, compression);

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::parse::{Compression, Entry, FatError};
+use super::parse::{Compression, FatBinaryEntry, FatError};
 
 /// Most bytes of an unpacked payload. The biggest module of PTX that anybody loads is far smaller.
 pub const MOST_UNPACKED: u64 = 256 << 20;
 /// An LZ4 block grows by no more than this: one byte stands for at most 255.
 const MOST_GROWTH_LZ4: u64 = 256;
 
-impl<'a> Entry<'a> {
+impl<'a> FatBinaryEntry<'a> {
     /// The payload, unpacked.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<'a> Entry<'a> {
     /// The payload as text, up to its first NUL.
     ///
     /// # Errors
-    /// As [`Entry::unpack`].
+    /// As [`FatBinaryEntry::unpack`].
     pub fn text(&self) -> Result<String, FatError> {
         let unpacked = self.unpack()?;
         let end = unpacked.iter().position(|byte| *byte == 0).unwrap_or(unpacked.len());

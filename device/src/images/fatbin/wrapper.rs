@@ -21,7 +21,7 @@ const MOST_LINKED: usize = 65_536;
 const PIECE: usize = 1 << 20;
 
 /// Memory to read from.
-pub trait Reader {
+pub trait ImageMemory {
     /// Copies bytes from an address; false when not all of them are there.
     fn read(&self, address: u64, into: &mut [u8]) -> bool;
 }
@@ -30,7 +30,7 @@ pub trait Reader {
 #[derive(Clone, Copy, Debug)]
 pub struct ThisProcess;
 
-impl Reader for ThisProcess {
+impl ImageMemory for ThisProcess {
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
         let Ok(start) = usize::try_from(address) else { return false };
         let mut done = 0;
@@ -78,7 +78,7 @@ pub struct Wrapped {
 ///
 /// # Errors
 /// When there is none, or not all of it.
-pub fn fat_binary_at(memory: &impl Reader, address: u64) -> Result<Vec<u8>, FatError> {
+pub fn fat_binary_at(memory: &impl ImageMemory, address: u64) -> Result<Vec<u8>, FatError> {
     let mut header = [0; HEADER];
     copy(memory, address, &mut header, "a fat binary")?;
     let length = FatBinary::length(&header)?;
@@ -101,7 +101,7 @@ pub fn fat_binary_at(memory: &impl Reader, address: u64) -> Result<Vec<u8>, FatE
 ///
 /// # Errors
 /// When there is none, or what it points at is no fat binary.
-pub fn wrapper_at(memory: &impl Reader, address: u64) -> Result<Wrapped, FatError> {
+pub fn wrapper_at(memory: &impl ImageMemory, address: u64) -> Result<Wrapped, FatError> {
     let wrapper = Wrapper::read(memory, address)?;
     let mut linked = Vec::new();
     if let Some(list) = wrapper.linked {
@@ -123,7 +123,7 @@ pub fn wrapper_at(memory: &impl Reader, address: u64) -> Result<Wrapped, FatErro
 }
 
 impl Wrapper {
-    fn read(memory: &impl Reader, address: u64) -> Result<Self, FatError> {
+    fn read(memory: &impl ImageMemory, address: u64) -> Result<Self, FatError> {
         let mut bytes = [0; WRAPPER];
         copy(memory, address, &mut bytes, "the wrapper")?;
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -147,7 +147,12 @@ impl Wrapper {
     }
 }
 
-fn copy(memory: &impl Reader, address: u64, into: &mut [u8], what: &'static str) -> Result<(), FatError> {
+fn copy(
+    memory: &impl ImageMemory,
+    address: u64,
+    into: &mut [u8],
+    what: &'static str,
+) -> Result<(), FatError> {
     if memory.read(address, into) {
         return Ok(());
     }

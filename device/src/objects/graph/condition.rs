@@ -2,7 +2,7 @@
 
 /// What is known of a condition.
 #[derive(Clone, Copy, Debug)]
-pub struct Condition {
+pub struct GraphCondition {
     /// Its value when a graph with it is launched, if it is set then.
     pub default: Option<u32>,
 }

@@ -4,13 +4,13 @@ use std::ffi::c_ulonglong;
 
 use crate::lane::Ticket;
 use crate::objects::graph::user_object::References;
-use crate::objects::work::Step;
+use crate::objects::work::GraphStep;
 
 /// An executable graph.
 #[derive(Debug)]
 pub struct Exec {
     /// What it does, each step behind those before it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<GraphStep>,
     /// As it was instantiated.
     pub flags: c_ulonglong,
     /// What its last launch ended with: it does not overlap with itself.

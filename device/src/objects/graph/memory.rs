@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use bugaroo_cuda_abi::CUdeviceptr;
 
-use crate::error::{Outcome, Status};
+use crate::error::{CallResult, Status};
 use crate::objects::work::GraphMemory;
 
 /// What is known of one.
@@ -43,7 +43,7 @@ impl GraphMemories {
     ///
     /// # Errors
     /// `InvalidValue` when it is no graph's.
-    pub fn get(&self, address: CUdeviceptr) -> Outcome<Rc<GraphMemory>> {
+    pub fn get(&self, address: CUdeviceptr) -> CallResult<Rc<GraphMemory>> {
         self.owned.get(&address).map(|owned| Rc::clone(&owned.memory)).ok_or(Status::InvalidValue)
     }
 
@@ -56,7 +56,7 @@ impl GraphMemories {
     ///
     /// # Errors
     /// `InvalidValue` when it is not allocated.
-    pub fn close(&mut self, address: CUdeviceptr) -> Outcome {
+    pub fn close(&mut self, address: CUdeviceptr) -> CallResult {
         match self.owned.get_mut(&address) {
             Some(owned) if owned.open => {
                 owned.open = false;

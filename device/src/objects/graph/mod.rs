@@ -14,12 +14,12 @@ use std::ffi::c_void;
 
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
-use crate::error::{Outcome, Status};
-use crate::handles::{Handles, Kind};
-use crate::objects::capture::Capture;
-use crate::objects::work::Body;
+use crate::error::{CallResult, Status};
+use crate::handles::{HandleKind, Handles};
+use crate::objects::capture::StreamCapture;
+use crate::objects::work::NodeBody;
 
-use condition::Condition;
+use condition::GraphCondition;
 use exec::Exec;
 use memory::GraphMemories;
 use user_object::{Dying, References, UserObject};
@@ -41,7 +41,7 @@ pub struct Node {
     /// Whose it is.
     pub graph: CUgraph,
     /// What to do.
-    pub body: Body,
+    pub body: NodeBody,
     /// What comes before it.
     pub before: Vec<CUgraphNode>,
     /// The node that it was cloned from.
@@ -60,11 +60,11 @@ pub struct Graphs {
     /// Executable graphs.
     pub execs: Handles<Exec>,
     /// Captures that are not ended, by number.
-    pub captures: BTreeMap<u64, Capture>,
+    pub captures: BTreeMap<u64, StreamCapture>,
     /// The last capture's number.
     pub captured: u64,
     /// Conditions, by handle.
-    pub conditions: BTreeMap<u64, Condition>,
+    pub conditions: BTreeMap<u64, GraphCondition>,
     /// Memory of graphs' own.
     pub memory: GraphMemories,
     /// Objects of the program.
@@ -77,14 +77,14 @@ impl Graphs {
     /// None.
     pub fn new() -> Self {
         Graphs {
-            graphs: Handles::new(Kind::Graph),
-            nodes: Handles::new(Kind::Node),
-            execs: Handles::new(Kind::Exec),
+            graphs: Handles::new(HandleKind::Graph),
+            nodes: Handles::new(HandleKind::Node),
+            execs: Handles::new(HandleKind::Exec),
             captures: BTreeMap::new(),
             captured: 0,
             conditions: BTreeMap::new(),
             memory: GraphMemories::default(),
-            objects: Handles::new(Kind::UserObject),
+            objects: Handles::new(HandleKind::UserObject),
             dying: Dying::default(),
         }
     }
@@ -103,7 +103,7 @@ impl Graphs {
     ///
     /// # Errors
     /// `InvalidHandle` for a graph that is none, `InvalidValue` for nodes of other graphs.
-    pub fn add(&mut self, graph: CUgraph, before: &[CUgraphNode], body: Body) -> Outcome<CUgraphNode> {
+    pub fn add(&mut self, graph: CUgraph, before: &[CUgraphNode], body: NodeBody) -> CallResult<CUgraphNode> {
         self.graphs.get(graph)?;
         let (mut once, mut seen) = (Vec::with_capacity(before.len()), BTreeSet::new());
         for node in before {
@@ -125,7 +125,7 @@ impl Graphs {
     ///
     /// # Errors
     /// `InvalidHandle` when it is none.
-    pub fn copy(&mut self, graph: CUgraph, owned: bool) -> Outcome<CUgraph> {
+    pub fn copy(&mut self, graph: CUgraph, owned: bool) -> CallResult<CUgraph> {
         let nodes = self.graphs.get(graph)?.nodes.clone();
         let objects = self.graphs.get(graph)?.objects.clone();
         self.retain_all(&objects);
@@ -133,12 +133,12 @@ impl Graphs {
         let mut copies = Vec::with_capacity(nodes.len());
         for node in &nodes {
             let body = match self.nodes.get(*node)?.body.clone() {
-                Body::Child(child) => Body::Child(self.copy(child, true)?),
-                Body::Branch(mut branch) => {
+                NodeBody::Child(child) => NodeBody::Child(self.copy(child, true)?),
+                NodeBody::Branch(mut branch) => {
                     for body in &mut branch.bodies {
                         *body = self.copy(*body, true)?;
                     }
-                    Body::Branch(branch)
+                    NodeBody::Branch(branch)
                 }
                 body => body,
             };
@@ -169,10 +169,10 @@ impl Graphs {
     }
 
     /// Takes the graphs that a node owns away.
-    pub fn remove_owned(&mut self, body: &Body, dying: &mut Dying) {
+    pub fn remove_owned(&mut self, body: &NodeBody, dying: &mut Dying) {
         match body {
-            Body::Child(child) => self.remove(*child, dying),
-            Body::Branch(branch) => branch.bodies.iter().for_each(|body| self.remove(*body, dying)),
+            NodeBody::Child(child) => self.remove(*child, dying),
+            NodeBody::Branch(branch) => branch.bodies.iter().for_each(|body| self.remove(*body, dying)),
             _ => {}
         }
     }
@@ -182,7 +182,7 @@ impl Graphs {
     ///
     /// # Errors
     /// `InvalidHandle`; `InvalidValue` when nodes wait for each other.
-    pub fn sorted(&self, graph: CUgraph) -> Outcome<Vec<CUgraphNode>> {
+    pub fn sorted(&self, graph: CUgraph) -> CallResult<Vec<CUgraphNode>> {
         let nodes = &self.graphs.get(graph)?.nodes;
         let places = places(nodes);
         let mut missing = vec![0_usize; nodes.len()];

@@ -28,7 +28,7 @@
 mod features;
 mod shadow;
 
-use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Memory, Range};
+use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, Range, WhoseBytes};
 use bugaroo_semantics::{Observer, Wants};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,7 +48,7 @@ const THREADS: u64 = 1024;
 
 /// What a launch has shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundCoverage {
     /// Hashes of the things, ascending.
     pub things: Vec<u32>,
     /// How often there was something for which there was no room.
@@ -86,13 +86,13 @@ impl Coverage {
     }
 
     /// What it has shown so far.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> FoundCoverage {
         let place = |role: &u32| place_hash(self.features.kernel, role / ROLES);
         let mut meetings: Vec<u32> = self.met.iter().map(place).collect();
         meetings.sort_unstable();
         meetings.dedup();
         let more = self.features.more + self.shadow.more;
-        Found { things: self.features.hashes(), more, meetings }
+        FoundCoverage { things: self.features.hashes(), more, meetings }
     }
 
     /// A thread has read what another wrote, or has not seen it.
@@ -244,10 +244,10 @@ fn apart(one: u64, other: u64) -> u32 {
 
 /// Numbers of the places that these bytes touch: those of shared memory have the slot of the CTA above an address of 32 bits, and the
 /// highest bit.
-fn places(memory: Memory, address: u64, bytes: u64) -> impl Iterator<Item = u64> {
+fn places(memory: WhoseBytes, address: u64, bytes: u64) -> impl Iterator<Item = u64> {
     let base = match memory {
-        Memory::Global => 0,
-        Memory::Shared(cta) => shadow::SHARED | u64::from(cta) << 32,
+        WhoseBytes::Global => 0,
+        WhoseBytes::Shared(cta) => shadow::SHARED | u64::from(cta) << 32,
     };
     let last = address.saturating_add(bytes.saturating_sub(1)) / PLACE;
     (address / PLACE..=last).map(move |place| base | place)

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use super::decode::{self, Registers};
-use super::seen::{self, Next};
-use super::slots::{self, STEPPED, Slot};
-use super::sys::{self, Action};
+use super::seen::{self, NextStep};
+use super::slots::{self, STEPPED, WatchSlot};
+use super::sys::{self, SignalAction};
 use super::syscalls::{self, Verdict};
-use super::window::{self, OURS, State};
+use super::window::{self, OURS, WindowState};
 use crate::trial::host_watch::sys::PAGE;
 
 /// The trap flag: the processor stops behind the next instruction.
@@ -29,20 +29,20 @@ const RED_ZONE: usize = 128;
 type Context = libc::ucontext_t;
 
 /// Ours, in the order of the window's signals.
-pub fn actions() -> [Action; 3] {
+pub fn actions() -> [SignalAction; 3] {
     [fault as *const () as usize, trap as *const () as usize, system_call as *const () as usize]
         .map(sys::our_action)
 }
 
 /// Whether an action is one of ours.
-fn is_ours(action: &Action) -> bool {
+fn is_ours(action: &SignalAction) -> bool {
     actions().iter().any(|ours| ours.handler == action.handler)
 }
 
 /// Whether a handler of the program could run while our signals are blocked: then a fault or a trapped call in there would be
 /// the end.
 pub fn handlers_block() -> bool {
-    let blocks = |action: Action| action.handler > 1 && action.mask & OURS != 0 && !is_ours(&action);
+    let blocks = |action: SignalAction| action.handler > 1 && action.mask & OURS != 0 && !is_ours(&action);
     (1..=64).any(|signal| sys::action(signal).is_some_and(blocks))
 }
 
@@ -63,17 +63,17 @@ fn theirs(signal: i32, info: *const libc::siginfo_t, comes_again: bool) {
 }
 
 /// Runs a handler's body while the thread's system calls are let go.
-fn with_calls(slot: Option<&'static Slot>, body: impl FnOnce()) {
+fn with_calls(slot: Option<&'static WatchSlot>, body: impl FnOnce()) {
     if let Some(slot) = slot {
         slot.trap(false);
     }
     body();
     if let Some(slot) = slot {
         let outside = slot.is_there() && !slot.inside.load(Ordering::SeqCst);
-        let traps = window::state() != State::Open && outside;
+        let traps = window::state() != WindowState::Open && outside;
         slot.trap(traps);
         // It may have been opened in between.
-        if traps && window::state() == State::Open {
+        if traps && window::state() == WindowState::Open {
             slot.trap(false);
         }
     }
@@ -92,17 +92,17 @@ extern "C" fn fault(signal: i32, info: *mut libc::siginfo_t, context: *mut c_voi
             return theirs(signal, info, by_access);
         }
         match (window::state(), slot) {
-            (State::Closed, _) => touched(slot, context, address),
+            (WindowState::Closed, _) => touched(slot, context, address),
             // Somebody has opened it in between.
-            (State::Lifted, _) => {}
-            (State::Open, Some(slot)) if slot.met.swap(address, Ordering::SeqCst) != address => {}
+            (WindowState::Lifted, _) => {}
+            (WindowState::Open, Some(slot)) if slot.met.swap(address, Ordering::SeqCst) != address => {}
             // The program keeps the page itself.
-            (State::Open, _) => theirs(signal, info, true),
+            (WindowState::Open, _) => theirs(signal, info, true),
         }
     });
 }
 
-fn touched(slot: Option<&'static Slot>, context: &mut Context, address: usize) {
+fn touched(slot: Option<&'static WatchSlot>, context: &mut Context, address: usize) {
     let pc = register(context, libc::REG_RIP) as usize;
     let slot = match slot {
         Some(slot) if !slot.inside.load(Ordering::SeqCst) => slot,
@@ -115,14 +115,14 @@ fn touched(slot: Option<&'static Slot>, context: &mut Context, address: usize) {
             let bytes = bytes.min(PAGE - address % PAGE);
             seen::note(address, bytes, writes, pc)
         }
-        None => Next::Step,
+        None => NextStep::Step,
     };
     let at = slot.opened.load(Ordering::SeqCst);
     match next {
-        Next::OpenAll => window::lift(),
-        Next::OpenPage => window::page(address, true),
-        Next::Step if at == STEPPED => window::lift(),
-        Next::Step => {
+        NextStep::OpenAll => window::lift(),
+        NextStep::OpenPage => window::page(address, true),
+        NextStep::Step if at == STEPPED => window::lift(),
+        NextStep::Step => {
             slot.pages[at].store(address, Ordering::SeqCst);
             slot.opened.store(at + 1, Ordering::SeqCst);
             window::page(address, true);
@@ -168,9 +168,9 @@ fn registers(context: &Context) -> Registers {
 }
 
 /// The instruction is done, or will not be: the pages are kept again. Whether the context was one that stops.
-fn end_step(slot: Option<&'static Slot>, context: &mut Context) -> bool {
+fn end_step(slot: Option<&'static WatchSlot>, context: &mut Context) -> bool {
     let flags = register(context, libc::REG_EFL);
-    let stops = |slot: &&Slot| flags & TRAP != 0 && slot.stops.load(Ordering::SeqCst) > 0;
+    let stops = |slot: &&WatchSlot| flags & TRAP != 0 && slot.stops.load(Ordering::SeqCst) > 0;
     let Some(slot) = slot.filter(stops) else { return false };
     for page in &slot.pages[..slot.opened.swap(0, Ordering::SeqCst)] {
         window::page(page.load(Ordering::SeqCst), false);
@@ -213,7 +213,7 @@ extern "C" fn system_call(signal: i32, info: *mut libc::siginfo_t, context: *mut
         ];
         let mask = context_mask(context);
         let verdict = match machine {
-            THIS_MACHINE if window::state() != State::Open => {
+            THIS_MACHINE if window::state() != WindowState::Open => {
                 syscalls::verdict(register(context, libc::REG_RAX), arguments, mask)
             }
             _ => Verdict::Open,

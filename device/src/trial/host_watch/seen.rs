@@ -21,7 +21,7 @@ const DEPTH: usize = 24;
 
 /// One access.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct HostAccess {
     /// The first byte.
     pub address: usize,
     /// How many are known to be accessed.
@@ -43,7 +43,7 @@ pub struct Trace {
 }
 
 struct Seen {
-    accesses: [Access; MOST],
+    accesses: [HostAccess; MOST],
     count: usize,
     traces: [Trace; TRACES],
     traced: usize,
@@ -57,7 +57,7 @@ struct Guarded(UnsafeCell<Seen>);
 unsafe impl Sync for Guarded {}
 
 static SEEN: Guarded = Guarded(UnsafeCell::new(Seen {
-    accesses: [Access { address: 0, bytes: 0, writes: false, trace: 0 }; MOST],
+    accesses: [HostAccess { address: 0, bytes: 0, writes: false, trace: 0 }; MOST],
     count: 0,
     traces: [Trace { frames: [0; DEPTH], count: 0 }; TRACES],
     traced: 0,
@@ -81,7 +81,7 @@ fn locked<T>(body: impl FnOnce(&mut Seen) -> T) -> T {
 
 /// What is to be done with the page of an access that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Keep it again behind this instruction.
     Step,
     /// Enough of this page was seen.
@@ -135,28 +135,28 @@ impl Seen {
 }
 
 /// An access was seen, at this instruction.
-pub fn note(address: usize, bytes: usize, writes: bool, pc: usize) -> Next {
+pub fn note(address: usize, bytes: usize, writes: bool, pc: usize) -> NextStep {
     locked(|seen| {
         let page = address & !(PAGE - 1);
         if !seen.counts(page) {
             seen.left_out += 1;
             ANY.store(true, Ordering::Release);
-            return Next::OpenPage;
+            return NextStep::OpenPage;
         }
         let Some(trace) = seen.trace(pc).filter(|_| seen.count < MOST) else {
             seen.left_out += 1;
             ANY.store(true, Ordering::Release);
-            return Next::OpenAll;
+            return NextStep::OpenAll;
         };
-        seen.accesses[seen.count] = Access { address, bytes, writes, trace };
+        seen.accesses[seen.count] = HostAccess { address, bytes, writes, trace };
         seen.count += 1;
         ANY.store(true, Ordering::Release);
-        Next::Step
+        NextStep::Step
     })
 }
 
 /// Takes what was seen: accesses, traces, and how often something was left out.
-pub fn take() -> Option<(Vec<Access>, Vec<Trace>, u64)> {
+pub fn take() -> Option<(Vec<HostAccess>, Vec<Trace>, u64)> {
     if !ANY.load(Ordering::Acquire) {
         return None;
     }

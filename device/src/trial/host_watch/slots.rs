@@ -12,7 +12,7 @@ pub const STEPPED: usize = 32;
 /// A thread. The first two fields are known to the instructions of [`sys`].
 #[repr(C)]
 #[derive(Debug)]
-pub struct Slot {
+pub struct WatchSlot {
     /// 1: its system calls are trapped.
     pub selector: AtomicU8,
     /// Its number; 0: nobody's.
@@ -30,8 +30,8 @@ pub struct Slot {
     pub met: AtomicUsize,
 }
 
-static SLOTS: [Slot; MOST] = [const {
-    Slot {
+static SLOTS: [WatchSlot; MOST] = [const {
+    WatchSlot {
         selector: AtomicU8::new(0),
         tid: AtomicI32::new(0),
         inside: AtomicBool::new(false),
@@ -43,7 +43,7 @@ static SLOTS: [Slot; MOST] = [const {
     }
 }; MOST];
 
-impl Slot {
+impl WatchSlot {
     /// Has system calls of the thread trapped, or not.
     pub fn trap(&self, traps: bool) {
         self.selector.store(u8::from(traps), Ordering::SeqCst);
@@ -72,21 +72,22 @@ impl Slot {
 }
 
 /// The calling thread's.
-pub fn mine() -> Option<&'static Slot> {
+pub fn mine() -> Option<&'static WatchSlot> {
     let tid = sys::thread();
     SLOTS.iter().find(|slot| slot.tid.load(Ordering::SeqCst) == tid)
 }
 
 /// One for a thread that is to be made; it says its number itself.
-pub fn take() -> Option<&'static Slot> {
-    let free =
-        |slot: &&Slot| slot.taken.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+pub fn take() -> Option<&'static WatchSlot> {
+    let free = |slot: &&WatchSlot| {
+        slot.taken.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    };
     SLOTS.iter().find(free)
 }
 
 /// The calling thread's, which is the only one that the program has.
-pub fn mine_alone() -> &'static Slot {
-    SLOTS.iter().for_each(Slot::clear);
+pub fn mine_alone() -> &'static WatchSlot {
+    SLOTS.iter().for_each(WatchSlot::clear);
     let slot = &SLOTS[0];
     slot.taken.store(true, Ordering::SeqCst);
     slot.tid.store(sys::thread(), Ordering::SeqCst);

@@ -104,7 +104,7 @@ unsafe extern "C" {
 /// A signal's action as the kernel has it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Action {
+pub struct SignalAction {
     /// The handler, or 0 for the default, or 1 for none.
     pub handler: usize,
     /// `SA_…`
@@ -114,9 +114,9 @@ pub struct Action {
     pub mask: u64,
 }
 
-impl Action {
+impl SignalAction {
     /// The default, for a place that is filled in later.
-    pub const NONE: Action = Action { handler: 0, flags: 0, restorer: 0, mask: 0 };
+    pub const NONE: SignalAction = SignalAction { handler: 0, flags: 0, restorer: 0, mask: 0 };
 }
 
 /// Where a trapped call goes on.
@@ -153,8 +153,8 @@ pub fn protect(start: usize, end: usize, accessible: bool) -> bool {
 }
 
 /// A signal's action.
-pub fn action(signal: i32) -> Option<Action> {
-    let mut old = Action::default();
+pub fn action(signal: i32) -> Option<SignalAction> {
+    let mut old = SignalAction::default();
     let place = (&raw mut old) as usize;
     // SAFETY: a place of the kernel's form.
     let done = unsafe { call(libc::SYS_rt_sigaction, [signal as usize, 0, place, 8, 0]) };
@@ -162,17 +162,17 @@ pub fn action(signal: i32) -> Option<Action> {
 }
 
 /// Sets a signal's action.
-pub fn set_action(signal: i32, new: &Action) -> bool {
+pub fn set_action(signal: i32, new: &SignalAction) -> bool {
     let place = std::ptr::from_ref(new) as usize;
     // SAFETY: the kernel's form, with a handler of ours or what the kernel had given.
     unsafe { call(libc::SYS_rt_sigaction, [signal as usize, place, 0, 8, 0]) == 0 }
 }
 
 /// An action of ours: nothing interrupts it, and it uses the thread's own stack for signals if it has one.
-pub fn our_action(handler: usize) -> Action {
+pub fn our_action(handler: usize) -> SignalAction {
     const RESTORER: u64 = 0x0400_0000;
     let flags = libc::SA_SIGINFO as u64 | libc::SA_ONSTACK as u64 | RESTORER;
-    Action { handler, flags, restorer: bugaroo_watch_restore as *const () as usize, mask: u64::MAX }
+    SignalAction { handler, flags, restorer: bugaroo_watch_restore as *const () as usize, mask: u64::MAX }
 }
 
 /// Blocks signals in the calling thread besides those that are blocked, and gives these.

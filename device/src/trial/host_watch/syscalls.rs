@@ -5,8 +5,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::slots::{self, Slot};
-use super::sys::Action;
+use super::slots::{self, WatchSlot};
+use super::sys::SignalAction;
 use super::window::{self, OURS};
 
 /// Bytes that a call may read or write behind a pointer for which nothing else says how many.
@@ -19,7 +19,7 @@ pub enum Verdict {
     /// It goes on, pages are kept.
     Pass,
     /// It goes on, and the thread that it makes goes on with the next instruction, on this stack, as this slot's.
-    Thread(usize, &'static Slot),
+    Thread(usize, &'static WatchSlot),
     /// It has been done: this is what it gives, and the thread blocks these signals from now on.
     Done(isize, u64),
     /// Everything has to be as the program expects it.
@@ -113,7 +113,7 @@ fn block([how, new, old, size, ..]: [usize; 6], mask: u64) -> Verdict {
 fn spares(signal: usize, action: usize) -> bool {
     let ours = (1..=64).contains(&signal) && OURS >> (signal - 1) & 1 != 0;
     // SAFETY: as above.
-    let mask = || unsafe { (action as *const Action).read_unaligned().mask };
+    let mask = || unsafe { (action as *const SignalAction).read_unaligned().mask };
     !ours && (action == 0 || mask() & OURS == 0)
 }
 
@@ -135,7 +135,7 @@ fn clone3(arguments: usize, size: usize) -> Verdict {
 }
 
 /// Puts what a new thread needs on its stack.
-pub fn prepare(stack: usize, behind: usize, slot: &'static Slot) {
+pub fn prepare(stack: usize, behind: usize, slot: &'static WatchSlot) {
     // SAFETY: the stack that the program has made for the thread, which nobody uses yet, grows down from there.
     unsafe {
         (stack as *mut usize).sub(1).write(behind);

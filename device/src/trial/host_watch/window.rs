@@ -11,7 +11,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use super::slots;
-use super::sys::{self, Action};
+use super::sys::{self, SignalAction};
 use crate::trial::host_watch::sys::{PAGE, Pages};
 
 /// Ranges of pages at most; what the program registered beyond is not watched.
@@ -25,7 +25,7 @@ pub const OURS: u64 = 1 << (libc::SIGSEGV - 1) | 1 << (libc::SIGTRAP - 1) | 1 <<
 
 /// See the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum WindowState {
     /// Nothing is kept.
     Open,
     /// The pages are kept.
@@ -40,8 +40,8 @@ struct Window {
     count: usize,
     /// Our actions are set, and [`Self::theirs`] were the program's.
     installed: bool,
-    theirs: [Action; 3],
-    ours: [Action; 3],
+    theirs: [SignalAction; 3],
+    ours: [SignalAction; 3],
 }
 
 struct Guarded(UnsafeCell<Window>);
@@ -53,10 +53,10 @@ static WINDOW: Guarded = Guarded(UnsafeCell::new(Window {
     ranges: [(0, 0); MOST],
     count: 0,
     installed: false,
-    theirs: [Action::NONE; 3],
-    ours: [Action::NONE; 3],
+    theirs: [SignalAction::NONE; 3],
+    ours: [SignalAction::NONE; 3],
 }));
-static STATE: AtomicU8 = AtomicU8::new(State::Open as u8);
+static STATE: AtomicU8 = AtomicU8::new(WindowState::Open as u8);
 static BUSY: AtomicBool = AtomicBool::new(false);
 
 /// Runs a body under the lock.
@@ -71,15 +71,15 @@ fn locked<T>(body: impl FnOnce(&mut Window) -> T) -> T {
 }
 
 /// How it is.
-pub fn state() -> State {
+pub fn state() -> WindowState {
     match STATE.load(Ordering::SeqCst) {
-        0 => State::Open,
-        1 => State::Closed,
-        _ => State::Lifted,
+        0 => WindowState::Open,
+        1 => WindowState::Closed,
+        _ => WindowState::Lifted,
     }
 }
 
-fn set(state: State) {
+fn set(state: WindowState) {
     STATE.store(state as u8, Ordering::SeqCst);
 }
 
@@ -93,12 +93,12 @@ impl Window {
     }
 
     fn open(&mut self) {
-        if state() == State::Open {
+        if state() == WindowState::Open {
             return;
         }
         self.protect(true);
         slots::release_all();
-        set(State::Open);
+        set(WindowState::Open);
         self.give_back();
     }
 
@@ -138,9 +138,9 @@ pub fn open_for_theirs() {
 /// Lets pages be touched until it is closed again.
 pub fn lift() {
     locked(|window| {
-        if state() == State::Closed {
+        if state() == WindowState::Closed {
             window.protect(true);
-            set(State::Lifted);
+            set(WindowState::Lifted);
         }
     });
 }
@@ -148,9 +148,9 @@ pub fn lift() {
 /// Keeps the pages again that were kept before.
 pub fn lower() {
     locked(|window| {
-        if state() == State::Lifted {
+        if state() == WindowState::Lifted {
             let kept = window.protect(false);
-            set(State::Closed);
+            set(WindowState::Closed);
             if !kept {
                 window.open();
             }
@@ -160,7 +160,7 @@ pub fn lower() {
 
 /// Closes, with these ranges, and with these actions for the three signals; false where the system does not let us. The calling
 /// thread is the program's only one.
-pub fn close(ranges: &[Pages], actions: [Action; 3]) -> bool {
+pub fn close(ranges: &[Pages], actions: [SignalAction; 3]) -> bool {
     locked(|window| {
         window.open();
         window.give_back();
@@ -186,7 +186,7 @@ pub fn close(ranges: &[Pages], actions: [Action; 3]) -> bool {
             }
         }
         let kept = window.protect(false);
-        set(State::Closed);
+        set(WindowState::Closed);
         if !kept {
             window.open();
         }
@@ -205,7 +205,7 @@ pub fn overlaps(address: usize, bytes: usize) -> bool {
 /// Opens the page of an address, or keeps it again, as long as it is closed.
 pub fn page(address: usize, accessible: bool) {
     locked(|_| {
-        if state() == State::Closed {
+        if state() == WindowState::Closed {
             let start = address & !(PAGE - 1);
             sys::protect(start, start + PAGE, accessible);
         }

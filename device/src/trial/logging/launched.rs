@@ -11,22 +11,22 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_device_handlers::logging::{LOG_VARIABLE, LogState, Queues};
-use bugaroo_injector::collect_sites::{Point, SiteTable, collect_sites};
-use bugaroo_injector::logging::{Loads, Logged, Options, Place, Unknown, log};
+use bugaroo_injector::collect_sites::{InjectionPoint, SiteTable, collect_sites};
+use bugaroo_injector::logging::{Loads, LogOptions, Logged, RecordPlace, Unknown, log};
 use bugaroo_injector::{hirace, scord};
 use bugaroo_protocol::Detector;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::Site;
-use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LoadError, Memory, Program, Watch};
+use bugaroo_semantics::event::SiteNumber;
+use bugaroo_simulator::{DeviceConfig, End, GLOBAL_BASE, Grid, LaunchWatch, LoadError, Memory, Program};
 
-use super::stream::Launch;
-use crate::images::refusal::Refusal;
+use super::stream::LoggedLaunch;
+use crate::images::refusal::ImageRefusal;
 use crate::names::demangled;
 use crate::trial::logging::broken::Broken;
-use crate::trial::logging::session::{Allocated, Session, queues_for, sites};
+use crate::trial::logging::session::{Allocated, LoggingSession, queues_for, sites};
 
 /// What is told: all of it, as what is left out changes what is reported.
-const OPTIONS: Options = Options { loads: Loads::Before, branches: true, prune: false };
+const OPTIONS: LogOptions = LogOptions { loads: Loads::Before, branches: true, prune: false };
 /// Records of a queue. A warp makes a handful in a turn.
 const CAPACITY: u32 = 1024;
 /// Turns between two looks into the queues.
@@ -34,7 +34,7 @@ const TURNS: u64 = 64;
 
 /// What device code does for detectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kit {
+pub enum LoggingKit {
     /// It tells what threads do.
     Log,
     /// It looks for races itself, as HiRace.
@@ -43,13 +43,13 @@ pub enum Kit {
     Scord,
 }
 
-impl Kit {
+impl LoggingKit {
     /// That of detectors that are asked for; orders for those of several kits are refused.
-    pub fn of(detectors: &[Detector]) -> Kit {
+    pub fn of(detectors: &[Detector]) -> LoggingKit {
         match detectors {
-            [Detector::Hirace, ..] => Kit::Hirace,
-            [Detector::Scord, ..] => Kit::Scord,
-            _ => Kit::Log,
+            [Detector::Hirace, ..] => LoggingKit::Hirace,
+            [Detector::Scord, ..] => LoggingKit::Scord,
+            _ => LoggingKit::Log,
         }
     }
 }
@@ -57,14 +57,14 @@ impl Kit {
 /// A module whose launches log, or look for races.
 #[derive(Debug)]
 pub struct Logs {
-    kit: Kit,
+    kit: LoggingKit,
     /// The program as it was written: decoded, and never run.
     original: Arc<Program>,
     table: SiteTable,
     /// The text that logs, or why there is none.
     logged: Result<Logged, String>,
     /// By place: the instruction of the original.
-    sites: Vec<Site>,
+    sites: Vec<SiteNumber>,
 }
 
 impl Logs {
@@ -72,17 +72,22 @@ impl Logs {
     ///
     /// # Errors
     /// Where the text cannot be loaded as it stands.
-    pub fn new(source: &str, config: &DeviceConfig, capacity: u64, kit: Kit) -> Result<Logs, Refusal> {
-        let ast = bugaroo_ptx::parse(source).map_err(|error| Refusal::syntax(source, &error))?;
+    pub fn new(
+        source: &str,
+        config: &DeviceConfig,
+        capacity: u64,
+        kit: LoggingKit,
+    ) -> Result<Logs, ImageRefusal> {
+        let ast = bugaroo_ptx::parse(source).map_err(|error| ImageRefusal::syntax(source, &error))?;
         // Its variables are nowhere else.
         let elsewhere = Memory::new(capacity);
-        let mut elsewhere = elsewhere.map_err(|error| Refusal::load(LoadError::Memory(error), Some))?;
+        let mut elsewhere = elsewhere.map_err(|error| ImageRefusal::load(LoadError::Memory(error), Some))?;
         let original = Program::load(&ast, &mut elsewhere, config);
-        let original = Arc::new(original.map_err(|error| Refusal::load(error, Some))?);
+        let original = Arc::new(original.map_err(|error| ImageRefusal::load(error, Some))?);
         let logged = match kit {
-            Kit::Log => log(source, OPTIONS),
-            Kit::Hirace => hirace::detect(source),
-            Kit::Scord => scord::detect(source),
+            LoggingKit::Log => log(source, OPTIONS),
+            LoggingKit::Hirace => hirace::detect(source),
+            LoggingKit::Scord => scord::detect(source),
         };
         let logged = logged.map_err(|error| error.to_string());
         let sites = logged.as_ref().map_or_else(|_| Vec::new(), |logged| sites(&original, &logged.places, 0));
@@ -90,22 +95,22 @@ impl Logs {
     }
 
     /// What its device code does.
-    pub fn kit(&self) -> Kit {
+    pub fn kit(&self) -> LoggingKit {
         self.kit
     }
 
     /// What is told, by the number of its place.
-    pub fn places(&self) -> &[Option<Place>] {
+    pub fn places(&self) -> &[Option<RecordPlace>] {
         self.logged.as_ref().map_or(&[], |logged| &logged.places)
     }
 
     /// The same, as far as threads of a kernel may come to them.
-    pub fn places_of(&self, kernel: &str) -> Vec<Option<Place>> {
+    pub fn places_of(&self, kernel: &str) -> Vec<Option<RecordPlace>> {
         self.logged.as_ref().map_or_else(|_| Vec::new(), |logged| logged.places_of(kernel))
     }
 
     /// The instruction of the original of each.
-    pub fn sites(&self) -> &[Site] {
+    pub fn sites(&self) -> &[SiteNumber] {
         &self.sites
     }
 
@@ -146,7 +151,7 @@ impl Logs {
     /// The site at an instruction of that.
     pub fn site(&self, pc: u32) -> Option<u32> {
         let span = self.original.spans().nth(pc as usize)?;
-        let at = |point: &&Point| (point.span.start, point.span.end) == span && point.site.is_some();
+        let at = |point: &&InjectionPoint| (point.span.start, point.span.end) == span && point.site.is_some();
         self.table.points.iter().find(at)?.site
     }
 
@@ -157,22 +162,22 @@ impl Logs {
 }
 
 /// A launch that logs.
-pub struct Recording {
+pub struct LoggingLaunch {
     allocated: Allocated,
     /// Address of the module's variable.
     variable: u64,
-    session: Session,
+    session: LoggingSession,
     observer: Rc<RefCell<dyn Observer>>,
     broken: Option<Broken>,
 }
 
-impl std::fmt::Debug for Recording {
+impl std::fmt::Debug for LoggingLaunch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Recording").field("allocated", &self.allocated).finish_non_exhaustive()
     }
 }
 
-impl Recording {
+impl LoggingLaunch {
     /// For a grid that has not begun, of the program that logs. `watch`: who is told, and what the original's first site is.
     ///
     /// # Errors
@@ -181,16 +186,16 @@ impl Recording {
         logs: &Logs,
         (grid, program): (&Grid, &Program),
         config: &DeviceConfig,
-        watch: Watch,
+        watch: LaunchWatch,
         memory: &mut Memory,
-    ) -> Result<Recording, Broken> {
-        let Watch { observer, grid: work, first_site } = watch;
+    ) -> Result<LoggingLaunch, Broken> {
+        let LaunchWatch { observer, grid: work, first_site } = watch;
         let (variable, _) = program.variable(LOG_VARIABLE).ok_or(Broken::NoLogger)?;
         let shape = grid.shape();
         let blocks = u32::try_from(shape.blocks).unwrap_or(u32::MAX);
         let queues = Queues { count: queues_for(config.sm_count).min(blocks).max(1), capacity: CAPACITY };
         let places = logs.places().to_vec();
-        let launch = Launch {
+        let launch = LoggedLaunch {
             grid: work,
             shape,
             lockstep: config.lockstep,
@@ -200,9 +205,9 @@ impl Recording {
             sites: logs.sites.iter().map(|site| first_site.wrapping_add(*site)).collect(),
         };
         let allocated = Allocated::new(queues, memory)?;
-        let session = Session::new(&allocated, launch, &mut *observer.borrow_mut());
+        let session = LoggingSession::new(&allocated, launch, &mut *observer.borrow_mut());
         let session = session.inspect_err(|_| allocated.free(memory))?;
-        Ok(Recording { allocated, variable, session, observer, broken: None })
+        Ok(LoggingLaunch { allocated, variable, session, observer, broken: None })
     }
 
     /// Puts the queues where the module finds them. There is one place for all launches of a module.

@@ -25,7 +25,7 @@
 //! # What it can miss
 //! An observer is not told what a load has given and what an atomic has left, only whether lanes of one store agree on
 //! its value; not which write a read has read (so the detector `ptx` is not fed with it); not
-//! [`bugaroo_semantics::event::Event::Completed`] (a barrier at which nobody waits); not loads of constants, which nobody writes within a grid. In lockstep,
+//! [`bugaroo_semantics::event::EventObject::Completed`] (a barrier at which nobody waits); not loads of constants, which nobody writes within a grid. In lockstep,
 //! lanes that come together and part again before any of them tells anything ([`bugaroo_semantics::parts`]). Kernels that use clusters, asynchronous
 //! copies, mbarriers or matrices are refused by the injector.
 
@@ -39,9 +39,9 @@ pub mod tail;
 pub mod threads;
 mod waiting;
 
-pub use launched::{Logs, Recording};
+pub use launched::{LoggingLaunch, Logs};
 pub use merge::Merge;
-pub use stream::{Launch, Stream};
+pub use stream::{LoggedLaunch, RecordStream};
 pub use tail::Tail;
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use bugaroo_device_handlers::logging::{LogState, Queues, queue};
-use bugaroo_injector::logging::Place;
+use bugaroo_injector::logging::RecordPlace;
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 use bugaroo_simulator::{AllocationKind, Memory, Program};
 
 use crate::trial::logging::broken::{Broken, Visible};
 use crate::trial::logging::merge::Merge;
-use crate::trial::logging::stream::{Launch, Stream};
+use crate::trial::logging::stream::{LoggedLaunch, RecordStream};
 use crate::trial::logging::tail::Tail;
 
 /// How many queues a device gets, by its SMs: the paper finds 1.1 to 1.5 an SM best.
@@ -20,13 +20,13 @@ pub fn queues_for(sms: u32) -> u32 {
 
 /// What observers know the instruction of each place by, where they know that of instruction 0 of the program as it was
 /// loaded by `first`. The program is that of the original text.
-pub fn sites(program: &Program, places: &[Option<Place>], first: Site) -> Vec<Site> {
+pub fn sites(program: &Program, places: &[Option<RecordPlace>], first: SiteNumber) -> Vec<SiteNumber> {
     let mut by_span = BTreeMap::new();
     for (pc, span) in (0..).zip(program.spans()) {
         // Of several that come from one of the text, the first.
         by_span.entry(span).or_insert(pc);
     }
-    let of = |place: &Option<Place>| {
+    let of = |place: &Option<RecordPlace>| {
         let span = place.map(|place| (place.span.start, place.span.end));
         let pc: u32 = span.and_then(|span| by_span.get(&span).copied()).unwrap_or(0);
         first.wrapping_add(pc)
@@ -105,24 +105,28 @@ impl Allocated {
 
 /// A launch that logs, read where it is launched: no threads.
 #[derive(Debug)]
-pub struct Session {
+pub struct LoggingSession {
     tails: Vec<Tail>,
     merge: Merge,
-    stream: Stream,
+    stream: RecordStream,
 }
 
-impl Session {
+impl LoggingSession {
     /// Reads these queues, which are empty, for a launch that begins now.
     ///
     /// # Errors
     /// As [`Allocated::state`].
     pub fn new(
         allocated: &Allocated,
-        launch: Launch,
+        launch: LoggedLaunch,
         observer: &mut dyn Observer,
-    ) -> Result<Session, Broken> {
-        let stream = Stream::new(launch, observer)?;
-        Ok(Session { tails: allocated.tails()?, merge: Merge::new(allocated.queues.count as usize), stream })
+    ) -> Result<LoggingSession, Broken> {
+        let stream = RecordStream::new(launch, observer)?;
+        Ok(LoggingSession {
+            tails: allocated.tails()?,
+            merge: Merge::new(allocated.queues.count as usize),
+            stream,
+        })
     }
 
     /// Reads all that is there, and tells what is known of it; answers how many records it has read.

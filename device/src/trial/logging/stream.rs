@@ -6,14 +6,14 @@
 use std::collections::VecDeque;
 
 use bugaroo_device_handlers::logging::{record, word};
-use bugaroo_injector::logging::{Place, Told};
+use bugaroo_injector::logging::{RecordPlace, Told};
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
 use bugaroo_semantics::effect::{Stated, acquires, releases};
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, Memory, Shape, Site, Values, WorkId, each,
+    Access, AccessKind, Addresses, Event, Lanes, Shape, SiteNumber, Values, WhoseBytes, WorkId, each,
 };
-use bugaroo_semantics::parts::Turn;
+use bugaroo_semantics::parts::PartsTurn;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Wants};
 
@@ -24,7 +24,7 @@ use crate::trial::logging::broken::Broken;
 
 /// A launch that logs.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct LoggedLaunch {
     /// What observers know it by.
     pub grid: WorkId,
     /// Its size: `ctas` is the most blocks that are in progress at once, and `cluster` is 1.
@@ -32,19 +32,19 @@ pub struct Launch {
     /// Warps run in lockstep.
     pub lockstep: bool,
     /// What observers know the program's instruction 0 by.
-    pub first_site: Site,
+    pub first_site: SiteNumber,
     /// Generic addresses below this are no global memory: on the virtual GPU, kernel parameters.
     pub global_from: u64,
     /// What records are about, by place.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<RecordPlace>>,
     /// What observers know the instruction of each place by.
-    pub sites: Vec<Site>,
+    pub sites: Vec<SiteNumber>,
 }
 
 /// Turns the records of a launch into events.
 #[derive(Debug)]
-pub struct Stream {
-    launch: Launch,
+pub struct RecordStream {
+    launch: LoggedLaunch,
     wants: Wants,
     slots: Slots,
     /// Records that wait for the outcome of the first of them.
@@ -72,21 +72,21 @@ impl Values for Agreed<'_> {
     }
 }
 
-impl Stream {
+impl RecordStream {
     /// The launch begins.
     ///
     /// # Errors
     /// [`Broken::Warps`]
-    pub fn new(launch: Launch, observer: &mut dyn Observer) -> Result<Stream, Broken> {
+    pub fn new(launch: LoggedLaunch, observer: &mut dyn Observer) -> Result<RecordStream, Broken> {
         let shape = launch.shape;
         let warps = shape.blocks.saturating_mul(shape.warps_per_cta.into());
         if warps > 1 << 32 || shape.warps_per_cta == 0 {
             return Err(Broken::Warps(warps));
         }
-        let Launch { grid, lockstep, first_site, .. } = launch;
+        let LoggedLaunch { grid, lockstep, first_site, .. } = launch;
         observer.event(&Event::GridBegin { grid, shape, lockstep, first_site });
         let wants = observer.wants();
-        Ok(Stream { wants, launch, slots: Slots::default(), held: VecDeque::new() })
+        Ok(RecordStream { wants, launch, slots: Slots::default(), held: VecDeque::new() })
     }
 
     /// The next record.
@@ -120,7 +120,7 @@ impl Stream {
     }
 
     /// What a record is about, and where; None for the beginning of threads.
-    fn told(&self, ticket: u64, record: &Record) -> Result<Option<(Place, Site)>, Broken> {
+    fn told(&self, ticket: u64, record: &Record) -> Result<Option<(RecordPlace, SiteNumber)>, Broken> {
         if record.place == record::BEGIN {
             return Ok(None);
         }
@@ -183,9 +183,9 @@ impl Stream {
         if let Some(warp) = known.warps.get_mut(index as usize).filter(|_| in_lockstep) {
             warp.parts.run(record.lanes, !place.guarded, warp.alive, |turn| {
                 let event = match turn {
-                    Turn::Else(mask) => Event::Else(Lanes { mask, ..by }),
-                    Turn::Join(mask) => Event::Join(Lanes { mask, ..by }),
-                    Turn::Part { by: mask, first } => {
+                    PartsTurn::Else(mask) => Event::Else(Lanes { mask, ..by }),
+                    PartsTurn::Join(mask) => Event::Join(Lanes { mask, ..by }),
+                    PartsTurn::Part { by: mask, first } => {
                         Event::Split { by: Lanes { mask, ..by }, site, taken: first, first }
                     }
                 };
@@ -271,7 +271,7 @@ fn parts(by: Lanes, record: &Record) -> Vec<(u32, Lanes)> {
 /// Tells an access: once for global memory and once for shared memory, where lanes go to both.
 fn access(
     by: Lanes,
-    site: Site,
+    site: SiteNumber,
     (stated, global_from): (Stated, u64),
     held: &Held,
     observer: &mut dyn Observer,
@@ -307,7 +307,7 @@ fn access(
                 strength: Strength::of(semantics),
                 acquire: acquires(semantics),
                 release: releases(semantics),
-                memory: if shared(&first) { Memory::Shared(by.cta) } else { Memory::Global },
+                memory: if shared(&first) { WhoseBytes::Shared(by.cta) } else { WhoseBytes::Global },
                 size,
                 elements: elements.into(),
                 at: pattern(&addresses, mask, size * u32::from(elements)),

@@ -4,7 +4,7 @@
 //! threads hand on what they read to whoever has called, who puts it into the one order of the tickets.
 //!
 //! This is for a device that runs beside the host and reaches its page-locked memory. The virtual GPU runs in turns
-//! with its reader ([`crate::trial::logging::session::Session`]); nothing in this version launches a kernel that logs on a real one.
+//! with its reader ([`crate::trial::logging::session::LoggingSession`]); nothing in this version launches a kernel that logs on a real one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};

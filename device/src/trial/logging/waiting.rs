@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use bugaroo_semantics::event::{Lanes, Site};
+use bugaroo_semantics::event::{Lanes, SiteNumber};
 
 /// Lanes that wait.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Party {
     pub by: Lanes,
-    pub site: Site,
+    pub site: SiteNumber,
 }
 
 /// Where lanes wait.

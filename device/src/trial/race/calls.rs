@@ -6,21 +6,21 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use bugaroo_protocol::HostFrame;
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 
 use crate::trial::origins::{Trace, Traces, frames};
 
 /// The first site of a call; below are those of programs.
-pub const FIRST: Site = 1 << 31;
+pub const FIRST: SiteNumber = 1 << 31;
 
 /// The calls that have done something so far.
 #[derive(Debug, Default)]
 pub struct Calls {
     traces: Traces,
-    numbers: HashMap<(Rc<str>, Trace), Site>,
+    numbers: HashMap<(Rc<str>, Trace), SiteNumber>,
     all: Vec<(Rc<str>, Trace)>,
     /// Names and lines of those that were asked for: to look them up takes long.
-    named: RefCell<HashMap<Site, Vec<HostFrame>>>,
+    named: RefCell<HashMap<SiteNumber, Vec<HostFrame>>>,
     /// The function of the API that goes on.
     function: Rc<str>,
 }
@@ -37,18 +37,18 @@ impl Calls {
     }
 
     /// The site of the call that goes on.
-    pub fn here(&mut self) -> Site {
+    pub fn here(&mut self) -> SiteNumber {
         let trace = self.traces.here();
         self.site(Rc::clone(&self.function), trace)
     }
 
     /// The site of an access of the host's own, by an instruction and its callers: a call of nothing.
-    pub fn access(&mut self, frames: &[usize]) -> Site {
+    pub fn access(&mut self, frames: &[usize]) -> SiteNumber {
         let trace = self.traces.kept(frames);
         self.site("".into(), trace)
     }
 
-    fn site(&mut self, function: Rc<str>, trace: Trace) -> Site {
+    fn site(&mut self, function: Rc<str>, trace: Trace) -> SiteNumber {
         let call = (function, trace);
         if let Some(site) = self.numbers.get(&call) {
             return *site;
@@ -60,17 +60,17 @@ impl Calls {
         site
     }
 
-    fn call(&self, site: Site) -> Option<&(Rc<str>, Trace)> {
+    fn call(&self, site: SiteNumber) -> Option<&(Rc<str>, Trace)> {
         self.all.get(site.checked_sub(FIRST)? as usize)
     }
 
     /// The function that was called there.
-    pub fn function(&self, site: Site) -> Option<&str> {
+    pub fn function(&self, site: SiteNumber) -> Option<&str> {
         self.call(site).map(|(function, _)| &**function)
     }
 
     /// From where it was called.
-    pub fn frames(&self, site: Site) -> Vec<HostFrame> {
+    pub fn frames(&self, site: SiteNumber) -> Vec<HostFrame> {
         let Some((_, trace)) = self.call(site) else { return Vec::new() };
         self.named.borrow_mut().entry(site).or_insert_with(|| frames(trace)).clone()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use bugaroo_detectors::{Barracuda, Detector as Looks, Hirace, Ptx, Scord};
+use bugaroo_detectors::{Barracuda, ExactDetector, Hirace, RaceDetector as Looks, Scord};
 use bugaroo_protocol::{Detector, RaceSettings};
 
 use super::watched;
@@ -23,7 +23,7 @@ pub fn look_with(make: Make) {
 fn make_one(detector: Detector, settings: &RaceSettings) -> Box<dyn Looks> {
     match detector {
         Detector::Barracuda => Box::new(Barracuda::new()),
-        Detector::Ptx => Box::new(Ptx::new()),
+        Detector::Ptx => Box::new(ExactDetector::new()),
         Detector::Hirace => Box::new(Hirace::new(watched::of_hirace(settings))),
         Detector::Scord => Box::new(Scord::new(watched::of_scord(settings).unwrap_or_default())),
     }

@@ -3,31 +3,31 @@
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-use bugaroo_semantics::event::{Site, WorkId};
+use bugaroo_semantics::event::{SiteNumber, WorkId};
 
 /// A grid, for the report.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Grid {
+pub struct RaceGrid {
     /// Its name.
     pub kernel: Rc<str>,
     /// Extents of the grid and of a block.
     pub shape: ([u32; 3], [u32; 3]),
     /// The call that launched it.
-    pub site: Site,
+    pub site: SiteNumber,
 }
 
 /// See the head.
 #[derive(Debug, Default)]
 pub struct Grids {
-    kinds: Vec<Grid>,
-    numbers: HashMap<Grid, u32>,
+    kinds: Vec<RaceGrid>,
+    numbers: HashMap<RaceGrid, u32>,
     /// By their work, which kind.
     all: VecDeque<(WorkId, u32)>,
 }
 
 impl Grids {
     /// A grid begins.
-    pub fn insert(&mut self, work: WorkId, grid: Grid) {
+    pub fn insert(&mut self, work: WorkId, grid: RaceGrid) {
         let kinds = &mut self.kinds;
         let number = *self.numbers.entry(grid).or_insert_with_key(|grid| {
             kinds.push(grid.clone());
@@ -39,7 +39,7 @@ impl Grids {
     }
 
     /// The grid of a piece of work.
-    pub fn get(&self, work: WorkId) -> Option<&Grid> {
+    pub fn get(&self, work: WorkId) -> Option<&RaceGrid> {
         let at = self.all.binary_search_by_key(&work, |grid| grid.0).ok()?;
         self.kinds.get(self.all[at].1 as usize)
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bugaroo_detectors::Set;
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Access, Event, Memory, WorkId};
+use bugaroo_semantics::event::{Access, Event, WhoseBytes, WorkId};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_semantics::{Observer, Spares, Wants};
 
@@ -130,7 +130,7 @@ impl Observer for Looker {
     fn access(&mut self, access: &Access<'_>) {
         self.accesses += 1;
         let grid = access.by.grid;
-        if self.extent.1 != 0 && access.memory == Memory::Global && !self.touched.contains(&grid) {
+        if self.extent.1 != 0 && access.memory == WhoseBytes::Global && !self.touched.contains(&grid) {
             let within = |lane| {
                 let address = access.address(lane);
                 address >= self.extent.0 && address < self.extent.1
@@ -140,7 +140,7 @@ impl Observer for Looker {
             }
         }
         let strong = access.strength == Strength::Strong(Scope::Sys);
-        if strong && access.memory == Memory::Global && self.reaches_host(access) {
+        if strong && access.memory == WhoseBytes::Global && self.reaches_host(access) {
             self.talk(access.by.grid);
         }
         self.set.access(access);

@@ -26,13 +26,13 @@ use std::rc::Rc;
 use bugaroo_detectors::{Set, hirace, scord};
 use bugaroo_protocol::{Backend, Detector, Model, Orders, RaceSettings};
 
-use crate::trial::feeds::Told;
+use crate::trial::feeds::FeedsTold;
 use crate::trial::host_watch::Keeper;
 use crate::trial::injection::Injection;
 
 use grids::Grids;
 use looker::Looker;
-use order::Order;
+use order::WorkOrder;
 use programs::Programs;
 use watched::Watching;
 
@@ -40,9 +40,9 @@ pub use detectors::look_with;
 
 /// What the process has for races.
 #[derive(Debug)]
-pub struct Race {
+pub struct ProcessRaces {
     /// Who takes the races that device code has found, where it looks for them.
-    pub told: Option<Told>,
+    pub told: Option<FeedsTold>,
     pub(crate) looker: Rc<RefCell<Looker>>,
     pub(crate) programs: Programs,
     pub(crate) grids: Grids,
@@ -118,28 +118,28 @@ pub fn unsupported(orders: &Orders) -> Option<String> {
     None
 }
 
-impl Race {
+impl ProcessRaces {
     /// For the detectors that the orders name, which there are; None where they name none. `device_looks`: device code looks for races where
     /// it can, and they are told what it has found. The settings are such
     /// that [`unsupported`] has nothing against them.
-    pub fn new(wanted: &[Detector], settings: &RaceSettings, device_looks: bool) -> Option<Race> {
+    pub fn new(wanted: &[Detector], settings: &RaceSettings, device_looks: bool) -> Option<ProcessRaces> {
         let mut detectors = detectors::make(wanted, settings)?;
         let mut told = None;
         match wanted {
             [Detector::Hirace, ..] if device_looks => {
                 let from_device = hirace::device::FromDevice::new(watched::of_hirace(settings));
-                told = Some(Told::Hirace(from_device.told()));
+                told = Some(FeedsTold::Hirace(from_device.told()));
                 detectors = vec![Box::new(from_device)];
             }
             [Detector::Scord, ..] if device_looks => {
                 let options = watched::of_scord(settings).unwrap_or_default();
                 let from_device = scord::device::FromDevice::new(options);
-                told = Some(Told::Scord(from_device.told()));
+                told = Some(FeedsTold::Scord(from_device.told()));
                 detectors = vec![Box::new(from_device)];
             }
             _ => {}
         }
-        Some(Race {
+        Some(ProcessRaces {
             told,
             looker: Rc::new(RefCell::new(Looker::new(Set::new(detectors)))),
             programs: Programs::default(),
@@ -157,8 +157,8 @@ impl Race {
     }
 
     /// The order of host work, which tells these detectors.
-    pub fn order(&self) -> Box<Order> {
-        Box::new(Order::new(Rc::clone(&self.looker)))
+    pub fn order(&self) -> Box<WorkOrder> {
+        Box::new(WorkOrder::new(Rc::clone(&self.looker)))
     }
 
     /// So many accesses of warps were looked at that nobody was told of.

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Event, Memory, Range, Site, WorkId, WorkKind};
+use bugaroo_semantics::event::{Event, Range, SiteNumber, WhoseBytes, WorkId, WorkKind};
 
 use super::calls::Calls;
 use super::chains::{Chains, HOST};
@@ -42,7 +42,7 @@ struct Asked {
     upto: WorkId,
     /// The grid a thread of which has asked for it, and by which of the grid's requests.
     asked: Option<(WorkId, u32)>,
-    site: Site,
+    site: SiteNumber,
 }
 
 /// A piece whose turn has come.
@@ -51,7 +51,7 @@ struct Begun {
     work: WorkId,
     /// It comes behind everything before this piece.
     upto: WorkId,
-    site: Site,
+    site: SiteNumber,
     /// What it has to wait for besides, before it is done.
     also: Vec<Ticket>,
     /// It calls a function of the program, or talks with the host: what the host has done by its end comes before that.
@@ -60,7 +60,7 @@ struct Begun {
 
 /// A plain access of the host's own.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct SeenCalls<'a> {
     /// The first byte.
     pub address: u64,
     /// How many.
@@ -76,7 +76,7 @@ const AT_LEAST: WorkId = 64;
 
 /// The order of all work so far.
 #[derive(Debug)]
-pub struct Order {
+pub struct WorkOrder {
     looker: Rc<RefCell<Looker>>,
     /// Who calls.
     pub calls: Calls,
@@ -94,17 +94,17 @@ pub struct Order {
     /// How far the host has to know all before that is looked at again.
     look_again: WorkId,
     /// What goes on at this moment, if it is something that the driver itself does.
-    doing: Option<(WorkId, Site)>,
+    doing: Option<(WorkId, SiteNumber)>,
     /// The piece that is asking for others.
     parent: Option<Ticket>,
     /// By which of its requests, where it comes behind a part of the piece alone.
     request: Option<u32>,
 }
 
-impl Order {
+impl WorkOrder {
     /// Nothing was done yet.
-    pub fn new(looker: Rc<RefCell<Looker>>) -> Order {
-        let mut order = Order {
+    pub fn new(looker: Rc<RefCell<Looker>>) -> WorkOrder {
+        let mut order = WorkOrder {
             looker,
             calls: Calls::default(),
             chains: Chains::new(),
@@ -135,7 +135,7 @@ impl Order {
         chain: u32,
         mut after: Vec<WorkId>,
         asked: Option<(WorkId, u32)>,
-        site: Site,
+        site: SiteNumber,
     ) -> WorkId {
         after.retain(|before| *before != 0);
         after.sort_unstable();
@@ -230,7 +230,7 @@ impl Order {
     }
 
     /// The number and the call of a piece whose turn has come.
-    pub fn work(&self, ticket: Ticket) -> (WorkId, Site) {
+    pub fn work(&self, ticket: Ticket) -> (WorkId, SiteNumber) {
         self.begun.get(&ticket).map_or((0, 0), |begun| (begun.work, begun.site))
     }
 
@@ -240,7 +240,7 @@ impl Order {
         lane: Option<Lane>,
         after: Vec<WorkId>,
         asked: Option<(WorkId, u32)>,
-        site: Site,
+        site: SiteNumber,
     ) -> WorkId {
         let chain = match lane {
             Some(lane) => self.chains.lane(lane),
@@ -250,7 +250,7 @@ impl Order {
     }
 
     /// A place right behind a piece, in its chain.
-    fn follow(&mut self, work: WorkId, after: Vec<WorkId>, site: Site) -> WorkId {
+    fn follow(&mut self, work: WorkId, after: Vec<WorkId>, site: SiteNumber) -> WorkId {
         let chain = self.chains.of(work).unwrap_or(HOST);
         self.tell(WorkKind::Mark, chain, after, None, site)
     }
@@ -313,7 +313,7 @@ impl Order {
         self.ends.insert(ticket, end);
     }
 
-    fn host_behind(&mut self, after: Vec<WorkId>, site: Site) {
+    fn host_behind(&mut self, after: Vec<WorkId>, site: SiteNumber) {
         if !after.is_empty() {
             self.host = self.tell(WorkKind::Host, HOST, after, None, site);
             self.retire();
@@ -383,15 +383,15 @@ impl Order {
     /// What goes on reads or writes memory that detectors know.
     pub fn accessed(&self, address: u64, bytes: u64, writes: bool) {
         let Some((work, site)) = self.doing.filter(|_| bytes > 0) else { return };
-        let range = Range { memory: Memory::Global, address, bytes };
+        let range = Range { memory: WhoseBytes::Global, address, bytes };
         self.event(&Event::HostAccess { work, range, writes, site });
     }
 
     /// The host itself has accessed memory that the device reaches, since the last call.
-    pub fn host_accessed(&mut self, seen: Vec<Seen<'_>>) {
+    pub fn host_accessed(&mut self, seen: Vec<SeenCalls<'_>>) {
         self.hear();
-        let mut parts: Vec<(Site, bool, u64, u64)> = Vec::with_capacity(seen.len());
-        for Seen { address, bytes, writes, frames } in seen {
+        let mut parts: Vec<(SiteNumber, bool, u64, u64)> = Vec::with_capacity(seen.len());
+        for SeenCalls { address, bytes, writes, frames } in seen {
             parts.push((self.calls.access(frames), writes, address, bytes));
         }
         parts.sort_unstable();
@@ -402,7 +402,7 @@ impl Order {
         for together in parts.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1) && a.2 + a.3 >= b.2) {
             let (site, writes, address, _) = together[0];
             let end = together.iter().map(|part| part.2 + part.3).max().unwrap_or(address);
-            let range = Range { memory: Memory::Global, address, bytes: end - address };
+            let range = Range { memory: WhoseBytes::Global, address, bytes: end - address };
             self.event(&Event::HostAccess { work, range, writes, site });
         }
     }
@@ -433,7 +433,7 @@ impl Order {
 
     /// Memory begins; `shared`: the host reaches it by plain loads and stores, too.
     pub fn allocated(&self, address: u64, bytes: u64, shared: bool) {
-        let range = Range { memory: Memory::Global, address, bytes };
+        let range = Range { memory: WhoseBytes::Global, address, bytes };
         if shared {
             self.looker.borrow_mut().shared(address, bytes);
         }
@@ -443,7 +443,7 @@ impl Order {
     /// Memory ends.
     pub fn freed(&self, address: u64, bytes: u64) {
         self.looker.borrow_mut().unshared(address);
-        self.event(&Event::Freed(Range { memory: Memory::Global, address, bytes }));
+        self.event(&Event::Freed(Range { memory: WhoseBytes::Global, address, bytes }));
     }
 
     /// Streams write this word, and kernels may wait for that.

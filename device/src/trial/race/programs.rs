@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bugaroo_semantics::event::Site;
+use bugaroo_semantics::event::SiteNumber;
 use bugaroo_simulator::Program;
 
 use super::calls;
@@ -12,14 +12,14 @@ use super::calls;
 #[derive(Debug, Default)]
 pub struct Programs {
     /// By their first site.
-    all: Vec<(Site, Arc<Program>)>,
-    next: Site,
+    all: Vec<(SiteNumber, Arc<Program>)>,
+    next: SiteNumber,
 }
 
 impl Programs {
     /// The site of a program's instruction 0, and whether it was given now. None where the numbers are used up: after some 2^31
     /// instructions, by a process that loads modules over and over.
-    pub fn first(&mut self, program: &Arc<Program>) -> Option<(Site, bool)> {
+    pub fn first(&mut self, program: &Arc<Program>) -> Option<(SiteNumber, bool)> {
         if let Some((first, _)) = self.all.iter().find(|(_, known)| Arc::ptr_eq(known, program)) {
             return Some((*first, false));
         }
@@ -32,7 +32,7 @@ impl Programs {
     }
 
     /// The program of a site, and the instruction.
-    pub fn at(&self, site: Site) -> Option<(&Arc<Program>, u32)> {
+    pub fn at(&self, site: SiteNumber) -> Option<(&Arc<Program>, u32)> {
         let behind = self.all.partition_point(|(first, _)| *first <= site);
         let (first, program) = self.all.get(behind.checked_sub(1)?)?;
         let pc = site - first;

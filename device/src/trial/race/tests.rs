@@ -2,14 +2,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use bugaroo_detectors::{Detector, Finding, Set, Warning};
+use bugaroo_detectors::{RaceDetector, RaceFinding, Set, Warning};
 use bugaroo_semantics::event::{Access, Event, WorkId, WorkKind};
 use bugaroo_semantics::{Observer, Wants};
 use bugaroo_simulator::Rng;
 
 use super::chains::Chains;
 use super::looker::Looker;
-use super::order::Order;
+use super::order::WorkOrder;
 use crate::lane::{Lane, Ticket};
 
 /// Tells pieces to chains, as the order does.
@@ -126,12 +126,12 @@ impl Observer for Retires {
     }
 }
 
-impl Detector for Retires {
+impl RaceDetector for Retires {
     fn name(&self) -> &'static str {
         "retires"
     }
 
-    fn take_findings(&mut self) -> Vec<Finding> {
+    fn take_findings(&mut self) -> Vec<RaceFinding> {
         Vec::new()
     }
 
@@ -149,7 +149,7 @@ fn random_order(seed: u64, streams: usize) -> (u32, WorkId, WorkId) {
     let mut rng = Rng::new(seed);
     let retires = Retires::default();
     let times = Rc::clone(&retires.times);
-    let mut order = Order::new(Rc::new(RefCell::new(Looker::new(Set::new(vec![Box::new(retires)])))));
+    let mut order = WorkOrder::new(Rc::new(RefCell::new(Looker::new(Set::new(vec![Box::new(retires)])))));
     let mut tails: Vec<Vec<Ticket>> = vec![Vec::new(); streams];
     let (mut asked, mut begun): (Vec<(Ticket, Vec<Ticket>)>, Vec<Ticket>) = (Vec::new(), Vec::new());
     let (mut ticket, mut last) = (0, 0);

@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use bugaroo_detectors::watched::{Numbers, Watched};
 use bugaroo_detectors::{hirace, scord};
-use bugaroo_protocol::{Named, RaceSettings, ScordLayout, Space, Span, WatchSettings};
+use bugaroo_protocol::{DelayedSpace, Named, NumberSpan, RaceSettings, ScordLayout, WatchSettings};
 use bugaroo_simulator::Program;
 use regex::Regex;
 
 use crate::names::demangled;
 
 /// How HiRace looks.
-pub fn of_hirace(settings: &RaceSettings) -> hirace::Settings {
+pub fn of_hirace(settings: &RaceSettings) -> hirace::HiraceOptions {
     let fields = settings.hirace;
-    hirace::Settings {
+    hirace::HiraceOptions {
         widths: hirace::Widths {
             block_clock: fields.block_clock,
             warp_clock: fields.warp_clock,
@@ -26,13 +26,13 @@ pub fn of_hirace(settings: &RaceSettings) -> hirace::Settings {
 }
 
 /// How ScoRD looks; None where its word cannot be laid out so, which the harness refuses.
-pub fn of_scord(settings: &RaceSettings) -> Option<scord::Options> {
+pub fn of_scord(settings: &RaceSettings) -> Option<scord::ScordOptions> {
     let layout = match settings.scord.layout {
-        ScordLayout::Fit => scord::Choice::Fit,
-        ScordLayout::Paper => scord::Choice::Paper,
+        ScordLayout::Fit => scord::LayoutChoice::Fit,
+        ScordLayout::Paper => scord::LayoutChoice::Paper,
         ScordLayout::Given(fields) => {
             let with = |wrote: u32| {
-                scord::layout::Layout::new(scord::layout::Widths {
+                scord::layout::EntryLayout::new(scord::layout::Widths {
                     tag: fields.tag,
                     block: fields.block,
                     warp: fields.warp,
@@ -47,10 +47,10 @@ pub fn of_scord(settings: &RaceSettings) -> Option<scord::Options> {
                 })
             };
             // Bits that are left keep the instruction of the last write.
-            scord::Choice::Given(with(fields.site).or_else(|| with(0))?)
+            scord::LayoutChoice::Given(with(fields.site).or_else(|| with(0))?)
         }
     };
-    Some(scord::Options {
+    Some(scord::ScordOptions {
         layout,
         cache: settings.scord.cache,
         independent_threads: settings.scord.independent_threads,
@@ -100,18 +100,18 @@ impl Watching {
         }
         let (global, shared) = self.places(program, kernel);
         let wanted = &self.wanted;
-        let some = |spans: &[Span]| match spans {
+        let some = |spans: &[NumberSpan]| match spans {
             [] => Numbers::all(),
             _ => Numbers::of(spans.iter().map(|span| span.0.clone())),
         };
-        let wanted_space = |space: Space, numbers: Numbers| match wanted.space {
-            Space::Both => numbers,
+        let wanted_space = |space: DelayedSpace, numbers: Numbers| match wanted.space {
+            DelayedSpace::Both => numbers,
             one if one == space => numbers,
             _ => Numbers::of([]),
         };
         Watched {
-            global: wanted_space(Space::Global, global),
-            shared: wanted_space(Space::Shared, shared),
+            global: wanted_space(DelayedSpace::Global, global),
+            shared: wanted_space(DelayedSpace::Shared, shared),
             blocks: some(&wanted.blocks),
             warps: some(&wanted.warps),
             one_block_in: wanted.one_block_in.map(|count| (count, seed)),
@@ -124,7 +124,8 @@ impl Watching {
         if variables.is_empty() && addresses.is_empty() && shared_addresses.is_empty() {
             return (Numbers::all(), Numbers::all());
         }
-        let of = |spans: &[Span]| -> Vec<Range<u64>> { spans.iter().map(|span| span.0.clone()).collect() };
+        let of =
+            |spans: &[NumberSpan]| -> Vec<Range<u64>> { spans.iter().map(|span| span.0.clone()).collect() };
         let (mut global, mut shared) = (of(addresses), of(shared_addresses));
         let mut met = Vec::new();
         for wanted in variables {

@@ -4,7 +4,7 @@ use std::process::Command;
 use super::{Status, anytime, initialise, with_gpu};
 use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::injection::Injection;
-use bugaroo_device::trial::report::Report;
+use bugaroo_device::trial::report::ReportPipe;
 
 /// A panic is told once, to the user and to the harness, and leaves a driver that answers as after a fault.
 #[test]
@@ -35,7 +35,7 @@ fn panics() {
     extern "C" fn nothing() {}
     let make = || {
         let injection = Injection::new(None).expect("no orders");
-        Gpu::new(injection, Report::new(Some(1)))
+        Gpu::new(injection, ReportPipe::new(Some(1)))
     };
     let made = initialise(make, nothing);
     assert_eq!(made, Ok(()));

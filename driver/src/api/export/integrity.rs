@@ -18,7 +18,7 @@ use crate::api::export::table::{Word, words};
 use crate::api::init::DRIVER_VERSION;
 use bugaroo_device::attributes::attribute;
 use bugaroo_device::devices;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::places::write;
 
 /// The table.
@@ -62,7 +62,7 @@ struct Known {
 
 impl Known {
     /// The message that is authenticated.
-    fn message(&self, devices: impl Iterator<Item = Outcome<Vec<u8>>>) -> Outcome<Vec<u8>> {
+    fn message(&self, devices: impl Iterator<Item = CallResult<Vec<u8>>>) -> CallResult<Vec<u8>> {
         let mut message = DRIVER_VERSION.to_ne_bytes().to_vec();
         for number in [self.version, self.process, self.thread] {
             message.extend(number.to_ne_bytes());
@@ -79,7 +79,7 @@ impl Known {
 }
 
 /// A device: its UUID, and where it sits.
-fn device(number: c_int, config: &DeviceConfig) -> Outcome<Vec<u8>> {
+fn device(number: c_int, config: &DeviceConfig) -> CallResult<Vec<u8>> {
     let mut bytes = uuid(number).bytes.to_vec();
     for number in PCI {
         bytes.extend(attribute(number, config)?.to_ne_bytes());

@@ -11,19 +11,24 @@ use crate::api::context::given_or_current;
 use crate::api::entry::with_gpu;
 use crate::api::export::table::{Word, words};
 use bugaroo_device::error::Status;
-use bugaroo_device::objects::context::{Ended, Kept};
+use bugaroo_device::objects::context::{ContextEnded, ContextKept};
 use bugaroo_device::places::write;
 
 /// The table.
 pub static TABLE: [Word; 4] = words! { 3: keep forget find 3 };
 
 /// Slot 0: keeps a value with a context, the current one for null.
-extern "C" fn keep(context: CUcontext, key: *mut c_void, value: *mut c_void, ended: Option<Ended>) -> Status {
+extern "C" fn keep(
+    context: CUcontext,
+    key: *mut c_void,
+    value: *mut c_void,
+    ended: Option<ContextEnded>,
+) -> Status {
     with_gpu("CONTEXT_LOCAL_STORAGE", |gpu| {
         let context = given_or_current(gpu, context)?;
         let kept = &mut gpu.context_mut(context)?.kept;
         kept.retain(|kept| kept.key != key.addr());
-        kept.push(Kept { key: key.expose_provenance(), value: value.expose_provenance(), ended });
+        kept.push(ContextKept { key: key.expose_provenance(), value: value.expose_provenance(), ended });
         Ok(())
     })
 }

@@ -12,9 +12,9 @@ use bugaroo_cuda_abi::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph};
 use bugaroo_simulator::AllocationKind;
 
 use crate::api::entry::with_context;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::objects::graph::condition::Condition;
-use bugaroo_device::objects::work::{Body, Branch, Pick};
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::objects::graph::condition::GraphCondition;
+use bugaroo_device::objects::work::{Branch, NodeBody, Pick};
 use bugaroo_device::places::{not_null, read, write};
 use bugaroo_device::state::Gpu;
 
@@ -27,7 +27,7 @@ const MOST_BODIES: c_uint = 1 << 16;
 ///
 /// # Safety
 /// `params` is null or as `cuda.h` has it, and may be written.
-pub unsafe fn branch(gpu: &mut Gpu, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -> Outcome<Body> {
+pub unsafe fn branch(gpu: &mut Gpu, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -> CallResult<NodeBody> {
     // SAFETY: the caller's promise.
     let CUDA_CONDITIONAL_NODE_PARAMS { handle, kind, size, .. } = unsafe { read(params) }?;
     if !gpu.ordered.graphs.conditions.contains_key(&handle) {
@@ -42,7 +42,7 @@ pub unsafe fn branch(gpu: &mut Gpu, params: *mut CUDA_CONDITIONAL_NODE_PARAMS) -
     let bodies: Box<[CUgraph]> = (0..size).map(|_| gpu.ordered.graphs.create_owned()).collect();
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).graphs).write_unaligned(bodies.as_ptr()) };
-    Ok(Body::Branch(Branch { handle, pick, bodies }))
+    Ok(NodeBody::Branch(Branch { handle, pick, bodies }))
 }
 
 /// Makes a condition for a graph.
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
         }
         let word = gpu.memory.alloc(4, 256, AllocationKind::Tool).map_err(|_| Status::OutOfMemory)?;
         let default = (flags & ASSIGN_DEFAULT != 0).then_some(default);
-        gpu.ordered.graphs.conditions.insert(word, Condition { default });
+        gpu.ordered.graphs.conditions.insert(word, GraphCondition { default });
         // SAFETY: the caller's promise.
         unsafe { write(place, word) }
     })

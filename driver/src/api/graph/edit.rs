@@ -10,9 +10,9 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::{with_context, with_gpu};
 use crate::api::graph::{memory, params};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::graph::user_object::Dying;
-use bugaroo_device::objects::work::{Body, Together, Work};
+use bugaroo_device::objects::work::{BlocksTogether, NodeBody, Work};
 use bugaroo_device::places::{not_null, write};
 use bugaroo_device::state::Gpu;
 
@@ -20,7 +20,7 @@ use bugaroo_device::state::Gpu;
 ///
 /// # Safety
 /// `list` is null or holds `count` handles.
-pub unsafe fn nodes(list: *const CUgraphNode, count: usize) -> Outcome<Vec<CUgraphNode>> {
+pub unsafe fn nodes(list: *const CUgraphNode, count: usize) -> CallResult<Vec<CUgraphNode>> {
     if count == 0 {
         return Ok(Vec::new());
     }
@@ -42,7 +42,11 @@ struct Where {
 ///
 /// # Safety
 /// The place is null or one for a handle; the list holds as many nodes as it says.
-unsafe fn add(name: &str, at: Where, make: impl FnOnce(&mut Gpu, CUcontext) -> Outcome<Body>) -> Status {
+unsafe fn add(
+    name: &str,
+    at: Where,
+    make: impl FnOnce(&mut Gpu, CUcontext) -> CallResult<NodeBody>,
+) -> Status {
     with_context(name, |gpu, context| {
         not_null(at.place)?;
         // SAFETY: the caller's promise.
@@ -121,9 +125,9 @@ macro_rules! adding {
 
 adding! {
     /// Adds a kernel.
-    cuGraphAddKernelNode(kernel: *const CUDA_KERNEL_NODE_PARAMS_v1) = |gpu, _context| params::kernel(gpu, kernel, Together::default());
+    cuGraphAddKernelNode(kernel: *const CUDA_KERNEL_NODE_PARAMS_v1) = |gpu, _context| params::kernel(gpu, kernel, BlocksTogether::default());
     /// Adds a kernel.
-    cuGraphAddKernelNode_v2(kernel: *const CUDA_KERNEL_NODE_PARAMS_v2) = |gpu, _context| params::kernel_v2(gpu, kernel, Together::default());
+    cuGraphAddKernelNode_v2(kernel: *const CUDA_KERNEL_NODE_PARAMS_v2) = |gpu, _context| params::kernel_v2(gpu, kernel, BlocksTogether::default());
     /// Adds a copy.
     cuGraphAddMemcpyNode(copy: *const CUDA_MEMCPY3D, _of: CUcontext) = |gpu, _context| params::copy(gpu, copy);
     /// Adds a fill.
@@ -131,23 +135,23 @@ adding! {
     /// Adds a call of a function of the program.
     cuGraphAddHostNode(host: *const CUDA_HOST_NODE_PARAMS_v1) = |_driver, _context| params::host(host);
     /// Adds a node that does nothing.
-    cuGraphAddEmptyNode() = |_driver, _context| Ok(Body::Work(Work::Nothing));
+    cuGraphAddEmptyNode() = |_driver, _context| Ok(NodeBody::Work(Work::Nothing));
     /// Adds all of another graph, as it is now.
-    cuGraphAddChildGraphNode(child: CUgraph) = |gpu, _context| Ok(Body::Child(gpu.ordered.graphs.copy(child, true)?));
+    cuGraphAddChildGraphNode(child: CUgraph) = |gpu, _context| Ok(NodeBody::Child(gpu.ordered.graphs.copy(child, true)?));
     /// Adds the recording of an event.
     cuGraphAddEventRecordNode(event: CUevent) = |gpu, _context| {
         gpu.ordered.events.get(event)?;
-        Ok(Body::Work(Work::Record(event)))
+        Ok(NodeBody::Work(Work::Record(event)))
     };
     /// Adds waiting for an event, as it was recorded last when the graph is launched.
     cuGraphAddEventWaitNode(event: CUevent) = |gpu, _context| {
         gpu.ordered.events.get(event)?;
-        Ok(Body::Wait(event))
+        Ok(NodeBody::Wait(event))
     };
     /// Adds the allocation of memory, which has its address from now on.
     cuGraphAddMemAllocNode(node: *mut CUDA_MEM_ALLOC_NODE_PARAMS) = |gpu, context| memory::allocation(gpu, context, node);
     /// Adds the freeing of memory that a graph allocates.
-    cuGraphAddMemFreeNode(address: CUdeviceptr) = |gpu, _context| gpu.ordered.graphs.memory.get(address).map(Body::Free);
+    cuGraphAddMemFreeNode(address: CUdeviceptr) = |gpu, _context| gpu.ordered.graphs.memory.get(address).map(NodeBody::Free);
     /// Adds a node of any kind.
     cuGraphAddNode(node: *mut CUgraphNodeParams) = |gpu, context| params::any(gpu, context, node);
 }
@@ -197,7 +201,7 @@ unsafe fn edges(
     name: &str,
     graph: CUgraph,
     (from, to, count): (*const CUgraphNode, *const CUgraphNode, usize),
-    change: impl Fn(&mut Vec<CUgraphNode>, CUgraphNode) -> Outcome,
+    change: impl Fn(&mut Vec<CUgraphNode>, CUgraphNode) -> CallResult,
 ) -> Status {
     with_gpu(name, |gpu| {
         gpu.ordered.graphs.graphs.get(graph)?;

@@ -11,7 +11,7 @@ use crate::api::wait;
 use bugaroo_device::error::Status;
 use bugaroo_device::objects::graph::exec::Exec;
 use bugaroo_device::objects::graph::user_object::Dying;
-use bugaroo_device::objects::work::{Body, Doing};
+use bugaroo_device::objects::work::{Doing, NodeBody};
 use bugaroo_device::places::{not_null, write, write_if_wanted};
 
 /// Flags of an instantiation: free on launch, upload, device launch, priorities.
@@ -180,7 +180,7 @@ pub extern "C" fn cuGraphExecChildGraphNodeSetParams(
 ) -> Status {
     with_context("cuGraphExecChildGraphNodeSetParams", |gpu, _| {
         let copy = gpu.ordered.graphs.copy(child, true)?;
-        gpu.replace_in_exec(exec, node, Body::Child(copy))
+        gpu.replace_in_exec(exec, node, NodeBody::Child(copy))
     })
 }
 

@@ -5,8 +5,8 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUgraph, CUgraphNode};
 
 use crate::api::entry::with_gpu;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::objects::work::Body;
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::objects::work::NodeBody;
 use bugaroo_device::places::{not_null, write, write_if_wanted};
 
 /// Bytes of a `CUgraphEdgeData`: all zero for a plain edge.
@@ -22,7 +22,7 @@ unsafe fn answer<const N: usize>(
     places: [*mut CUgraphNode; N],
     edges: *mut c_void,
     count: *mut usize,
-) -> Outcome {
+) -> CallResult {
     not_null(count)?;
     // SAFETY: not null; the caller vouches for the rest.
     unsafe {
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn cuGraphNodeGetType(node: CUgraphNode, place: *mut c_uin
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, place: *mut CUgraph) -> Status {
     with_gpu("cuGraphChildGraphNodeGetGraph", |gpu| {
-        let Body::Child(child) = gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Child(child) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.

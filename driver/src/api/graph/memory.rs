@@ -11,8 +11,8 @@ use bugaroo_cuda_abi::{
 };
 
 use crate::api::entry::with_gpu;
-use bugaroo_device::error::{Outcome, Status};
-use bugaroo_device::objects::work::Body;
+use bugaroo_device::error::{CallResult, Status};
+use bugaroo_device::objects::work::NodeBody;
 use bugaroo_device::places::{not_null, read, write};
 use bugaroo_device::state::Gpu;
 
@@ -24,7 +24,7 @@ pub unsafe fn allocation(
     gpu: &mut Gpu,
     context: CUcontext,
     params: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
-) -> Outcome<Body> {
+) -> CallResult<NodeBody> {
     // SAFETY: the caller's promise.
     let CUDA_MEM_ALLOC_NODE_PARAMS { pool, bytes, .. } = unsafe { read(params) }?;
     if pool.allocation_type != 1 || pool.handle_types != 0 {
@@ -38,7 +38,7 @@ pub unsafe fn allocation(
     let memory = gpu.graph_memory(context, bytes)?;
     // SAFETY: it was read, and the caller vouches that it may be written.
     unsafe { (&raw mut (*params).address).write_unaligned(memory.address) };
-    Ok(Body::Allocate(memory))
+    Ok(NodeBody::Allocate(memory))
 }
 
 /// What a node allocates.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
     place: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
 ) -> Status {
     with_gpu("cuGraphMemAllocNodeGetParams", |gpu| {
-        let Body::Allocate(memory) = &gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Allocate(memory) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let pool = CUmemPoolProps {
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
 /// `place` is null or points to a place for an address.
 pub unsafe extern "C" fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, place: *mut CUdeviceptr) -> Status {
     with_gpu("cuGraphMemFreeNodeGetParams", |gpu| {
-        let Body::Free(memory) = &gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Free(memory) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.

@@ -11,23 +11,23 @@ use bugaroo_cuda_abi::{
 
 use crate::api::entry::{with_context, with_gpu};
 use crate::api::graph::params::{any, copy, fill, host, kernel, kernel_v2};
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::fill::Fill;
-use bugaroo_device::objects::transfer::{Place, Side};
-use bugaroo_device::objects::work::{Body, Request, Together, Work};
+use bugaroo_device::objects::transfer::{CopyPlace, CopySide};
+use bugaroo_device::objects::work::{BlocksTogether, LaunchRequest, NodeBody, Work};
 use bugaroo_device::places::{read, write};
 use bugaroo_device::state::Gpu;
 
 /// How the blocks of a node's kernel belong together; a node that is no kernel has nothing set.
-fn together(body: &Body) -> Together {
+fn together(body: &NodeBody) -> BlocksTogether {
     match body {
-        Body::Work(Work::Kernel(request, _)) => request.together,
-        _ => Together::default(),
+        NodeBody::Work(Work::Kernel(request, _)) => request.together,
+        _ => BlocksTogether::default(),
     }
 }
 
 /// Gives a node something else to do, of the same kind.
-pub fn replace(gpu: &mut Gpu, node: CUgraphNode, body: Body) -> Outcome {
+pub fn replace(gpu: &mut Gpu, node: CUgraphNode, body: NodeBody) -> CallResult {
     let node = gpu.ordered.graphs.nodes.get_mut(node)?;
     // Memory and conditions stay what they were made as.
     if node.body.kind() != body.kind() || matches!(body.kind(), 10 | 11 | 13) {
@@ -42,13 +42,13 @@ pub fn replace(gpu: &mut Gpu, node: CUgraphNode, body: Body) -> Outcome {
 }
 
 /// How the blocks of a node's kernel belong together.
-fn node_together(gpu: &Gpu, node: CUgraphNode) -> Outcome<Together> {
+fn node_together(gpu: &Gpu, node: CUgraphNode) -> CallResult<BlocksTogether> {
     Ok(together(&gpu.ordered.graphs.nodes.get(node)?.body))
 }
 
 /// What a kernel node does, with pointers to its parameters' values that stay while the node does.
-fn kernel_params(gpu: &mut Gpu, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE_PARAMS_v1> {
-    let Body::Work(Work::Kernel(request, _)) = gpu.ordered.graphs.nodes.get(handle)?.body.clone() else {
+fn kernel_params(gpu: &mut Gpu, handle: CUgraphNode) -> CallResult<CUDA_KERNEL_NODE_PARAMS_v1> {
+    let NodeBody::Work(Work::Kernel(request, _)) = gpu.ordered.graphs.nodes.get(handle)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
     let values = request.parameters.as_ptr();
@@ -58,7 +58,7 @@ fn kernel_params(gpu: &mut Gpu, handle: CUgraphNode) -> Outcome<CUDA_KERNEL_NODE
     let node = gpu.ordered.graphs.nodes.get_mut(handle)?;
     node.pointers = pointers;
     let each = node.pointers.as_ptr().cast::<*const c_void>();
-    let Request { function, grid, block, dynamic_shared, .. } = *request;
+    let LaunchRequest { function, grid, block, dynamic_shared, .. } = *request;
     Ok(CUDA_KERNEL_NODE_PARAMS_v1 { function, grid, block, dynamic_shared, each, extra: std::ptr::null() })
 }
 
@@ -102,13 +102,13 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
 /// `place` is null or points to a place for it.
 pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, place: *mut CUDA_MEMCPY3D) -> Status {
     with_gpu("cuGraphMemcpyNodeGetParams", |gpu| {
-        let Body::Work(Work::Copy(copy)) = &gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Work(Work::Copy(copy)) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
-        let side = |side: &Side| {
+        let side = |side: &CopySide| {
             let (memory_type, host, device) = match side.start {
-                Place::Host(host) => (CU_MEMORYTYPE_HOST, host, 0),
-                Place::Device(device) => (CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), device),
+                CopyPlace::Host(host) => (CU_MEMORYTYPE_HOST, host, 0),
+                CopyPlace::Device(device) => (CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), device),
             };
             let height = side.slice.checked_div(side.pitch).unwrap_or(0);
             Operand3D {
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
     place: *mut CUDA_MEMSET_NODE_PARAMS_v1,
 ) -> Status {
     with_gpu("cuGraphMemsetNodeGetParams", |gpu| {
-        let Body::Work(Work::Fill(fill)) = &gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Work(Work::Fill(fill)) = &gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         let Fill { to, pattern, item, width, height, pitch } = *fill;
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(
     place: *mut CUDA_HOST_NODE_PARAMS_v1,
 ) -> Status {
     with_gpu("cuGraphHostNodeGetParams", |gpu| {
-        let Body::Work(Work::Call(function, data)) = gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Work(Work::Call(function, data)) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn cuGraphHostNodeGetParams(
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
     with_gpu("cuGraphEventRecordNodeGetEvent", |gpu| {
-        let Body::Work(Work::Record(event)) = gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Work(Work::Record(event)) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, place
 /// `place` is null or points to a place for a handle.
 pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, place: *mut CUevent) -> Status {
     with_gpu("cuGraphEventWaitNodeGetEvent", |gpu| {
-        let Body::Wait(event) = gpu.ordered.graphs.nodes.get(node)?.body else {
+        let NodeBody::Wait(event) = gpu.ordered.graphs.nodes.get(node)?.body else {
             return Err(Status::InvalidValue);
         };
         // SAFETY: the caller's promise.
@@ -246,10 +246,10 @@ setting! {
         = |gpu, node, _context| host(params);
     /// Sets the event that a node records.
     cuGraphEventRecordNodeSetEvent cuGraphExecEventRecordNodeSetEvent(event: CUevent)
-        = |gpu, node, _context| gpu.ordered.events.get(event).map(|_| Body::Work(Work::Record(event)));
+        = |gpu, node, _context| gpu.ordered.events.get(event).map(|_| NodeBody::Work(Work::Record(event)));
     /// Sets the event that a node waits for.
     cuGraphEventWaitNodeSetEvent cuGraphExecEventWaitNodeSetEvent(event: CUevent)
-        = |gpu, node, _context| gpu.ordered.events.get(event).map(|_| Body::Wait(event));
+        = |gpu, node, _context| gpu.ordered.events.get(event).map(|_| NodeBody::Wait(event));
     /// Sets what a node does.
     cuGraphNodeSetParams cuGraphExecNodeSetParams(params: *mut CUgraphNodeParams)
         = |gpu, node, context| any(gpu, context, params);
@@ -350,16 +350,18 @@ pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
 }
 
 /// Says how the blocks of a node's kernel belong together.
-fn set_together(gpu: &mut Gpu, node: CUgraphNode, together: Together) -> Outcome {
-    let Body::Work(Work::Kernel(request, _)) = gpu.ordered.graphs.nodes.get(node)?.body.clone() else {
+fn set_together(gpu: &mut Gpu, node: CUgraphNode, together: BlocksTogether) -> CallResult {
+    let NodeBody::Work(Work::Kernel(request, _)) = gpu.ordered.graphs.nodes.get(node)?.body.clone() else {
         return Err(Status::InvalidValue);
     };
-    let Request { function, grid, block, dynamic_shared, ref parameters, watched, depth, .. } = *request;
+    let LaunchRequest { function, grid, block, dynamic_shared, ref parameters, watched, depth, .. } =
+        *request;
     let parameters = parameters.clone();
     let together = gpu.with_cluster(function, together)?;
-    let request = Request { function, grid, block, dynamic_shared, parameters, together, watched, depth };
+    let request =
+        LaunchRequest { function, grid, block, dynamic_shared, parameters, together, watched, depth };
     gpu.check_launch(&request)?;
-    replace(gpu, node, Body::Work(Work::Kernel(Rc::new(request), 0)))
+    replace(gpu, node, NodeBody::Work(Work::Kernel(Rc::new(request), 0)))
 }
 
 /// Sets an attribute of a kernel node: whether it is cooperative, and its clusters; the others advise, and change
@@ -380,11 +382,11 @@ pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
         };
         match attribute {
             2 => {
-                let together = Together { cooperative: cooperative != 0, ..node_together(gpu, node)? };
+                let together = BlocksTogether { cooperative: cooperative != 0, ..node_together(gpu, node)? };
                 set_together(gpu, node, together)
             }
             4 => {
-                let together = Together { cluster: Some(cluster), ..node_together(gpu, node)? };
+                let together = BlocksTogether { cluster: Some(cluster), ..node_together(gpu, node)? };
                 set_together(gpu, node, together)
             }
             0..=16 => node_together(gpu, node).map(|_| ()),

@@ -7,14 +7,14 @@ use std::rc::Rc;
 use bugaroo_cuda_abi::{CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo, CUgraphNode};
 
 use crate::api::entry::with_context;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::graph::update::{Differs, differ};
-use bugaroo_device::objects::work::{Doing, Step};
+use bugaroo_device::objects::work::{Doing, GraphStep};
 use bugaroo_device::places::write_if_wanted;
 use bugaroo_device::state::Gpu;
 
 /// Gives steps what others do; which node each was made of stays.
-fn update(steps: &mut [Step], from: Vec<Step>) {
+fn update(steps: &mut [GraphStep], from: Vec<GraphStep>) {
     for (step, from) in steps.iter_mut().zip(from) {
         match (&mut step.doing, from.doing) {
             (Doing::All(steps), Doing::All(from)) => update(steps, from),
@@ -28,7 +28,7 @@ fn update(steps: &mut [Step], from: Vec<Step>) {
 }
 
 /// Gives an executable graph what another graph of the same form does. Answers how they differ otherwise.
-fn update_exec(gpu: &mut Gpu, exec: CUgraphExec, graph: CUgraph) -> Outcome<Option<Differs>> {
+fn update_exec(gpu: &mut Gpu, exec: CUgraphExec, graph: CUgraph) -> CallResult<Option<Differs>> {
     let steps = gpu.steps(graph)?;
     let exec = gpu.ordered.graphs.execs.get_mut(exec)?;
     let differs = differ(&exec.steps, &steps);

@@ -6,7 +6,7 @@ use std::ffi::{c_uint, c_void};
 use bugaroo_cuda_abi::{CUgraph, CUhostFn};
 
 use crate::api::entry::with_gpu;
-use bugaroo_device::error::{Outcome, Status};
+use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::graph::user_object::{Dying, UserObject};
 use bugaroo_device::places::{not_null, write};
 
@@ -15,7 +15,7 @@ const NO_DESTRUCTOR_SYNC: c_uint = 1;
 /// `CU_GRAPH_USER_OBJECT_MOVE`
 const MOVE: c_uint = 1;
 
-fn positive(count: c_uint) -> Outcome<u64> {
+fn positive(count: c_uint) -> CallResult<u64> {
     if count == 0 || count > i32::MAX as u32 { Err(Status::InvalidValue) } else { Ok(count.into()) }
 }
 

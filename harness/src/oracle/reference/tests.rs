@@ -15,24 +15,24 @@ fn ends(digests: &[&str]) -> MemoryEnds {
     told
 }
 
-fn judge(memory: &Memory, ends: &MemoryEnds) -> Verdict {
+fn judge(memory: &ReferenceMemory, ends: &MemoryEnds) -> OracleVerdict {
     let reference = Reference { memory: Some(memory.clone()), ..Reference::default() };
     of_memory(Some(&reference), Exit::Code(0), ends)
 }
 
-fn discontent(verdict: Verdict) -> String {
+fn discontent(verdict: OracleVerdict) -> String {
     match verdict {
-        Verdict::Discontent(why) => why,
-        Verdict::Content => panic!("it is content"),
+        OracleVerdict::Discontent(why) => why,
+        OracleVerdict::Content => panic!("it is content"),
     }
 }
 
 #[test]
 fn what_differs_without_injection_is_not_compared() {
-    let mut memory = Memory::of(&ends(&["a", "b", "c"])).unwrap();
+    let mut memory = ReferenceMemory::of(&ends(&["a", "b", "c"])).unwrap();
     memory.narrow(&ends(&["a", "x", "c"])).unwrap();
     assert_eq!(memory.differing.len(), 1);
-    assert_eq!(judge(&memory, &ends(&["a", "anything", "c"])), Verdict::Content);
+    assert_eq!(judge(&memory, &ends(&["a", "anything", "c"])), OracleVerdict::Content);
     let why = discontent(judge(&memory, &ends(&["a", "b", "d"])));
     assert_eq!(why, "memory does not hold what it does without injection: allocation 3 (64 bytes)");
     let why = discontent(judge(&memory, &ends(&["a", "b"])));
@@ -41,29 +41,29 @@ fn what_differs_without_injection_is_not_compared() {
 
 #[test]
 fn more_memory_counts_unless_runs_without_injection_have_more_as_well() {
-    let mut memory = Memory::of(&ends(&["a"])).unwrap();
+    let mut memory = ReferenceMemory::of(&ends(&["a"])).unwrap();
     memory.narrow(&ends(&["a"])).unwrap();
     let why = discontent(judge(&memory, &ends(&["a", "b"])));
     assert!(why.contains("does not ask without injection"), "{why}");
     memory.narrow(&ends(&["a", "c"])).unwrap();
-    assert_eq!(judge(&memory, &ends(&["a", "b"])), Verdict::Content);
+    assert_eq!(judge(&memory, &ends(&["a", "b"])), OracleVerdict::Content);
 }
 
 #[test]
 fn who_does_not_tell_is_not_content() {
-    let memory = Memory::of(&ends(&["a"])).unwrap();
+    let memory = ReferenceMemory::of(&ends(&["a"])).unwrap();
     let mut cut = MemoryEnds::default();
     cut.take(vec![end(MemoryPiece::Allocation(1), "a")], false);
     assert!(discontent(judge(&memory, &cut)).contains("did not come to the end"));
     let mut two = ends(&["a"]);
     two.take(Vec::new(), true);
     assert!(discontent(judge(&memory, &two)).contains("several of its processes"));
-    assert!(Memory::of(&cut).is_err() && Memory::of(&two).is_err());
+    assert!(ReferenceMemory::of(&cut).is_err() && ReferenceMemory::of(&two).is_err());
 }
 
 #[test]
 fn the_exit_counts_as_well() {
-    let memory = Memory::of(&ends(&["a"])).unwrap();
+    let memory = ReferenceMemory::of(&ends(&["a"])).unwrap();
     let reference = Reference { memory: Some(memory), ..Reference::default() };
     let why = discontent(of_memory(Some(&reference), Exit::Code(3), &ends(&["a"])));
     assert_eq!(why, "exit code 3, but exit code 0 without injection");
@@ -91,7 +91,7 @@ fn pieces_are_named_by_the_programs_own_line() {
 
 #[test]
 fn a_reference_survives_its_file() {
-    let mut memory = Memory::of(&ends(&["a", "b"])).unwrap();
+    let mut memory = ReferenceMemory::of(&ends(&["a", "b"])).unwrap();
     memory.narrow(&ends(&["a", "c"])).unwrap();
     let reference = Reference { memory: Some(memory), ..Reference::default() };
     let text = serde_json::to_string(&reference).unwrap();

@@ -1,4 +1,6 @@
-use bugaroo_protocol::{Access, BlockedThread, Detector, Forgotten, Race, RaceClass, RaceKind, RaceMissing};
+use bugaroo_protocol::{
+    BlockedThread, Detector, FaultAccess, Forgotten, Race, RaceClass, RaceKind, RaceMissing,
+};
 
 use super::*;
 use crate::race::tests::{one, race, record, turns};
@@ -66,7 +68,7 @@ fn each_that_differs_has_its_rule() {
     let divergence = Race { kind: RaceKind::BarrierDivergence, ..by(Barracuda, race(3, 9)) };
     assert_eq!(differences(vec![divergence]), [(Barracuda, true, Some("divergence"))]);
     let mut atomics = Race { missing: RaceMissing::AtomicScope, ..race(3, 9) };
-    (atomics.first.access, atomics.second.access) = (Access::Atomic, Access::Atomic);
+    (atomics.first.access, atomics.second.access) = (FaultAccess::Atomic, FaultAccess::Atomic);
     assert_eq!(differences(vec![atomics])[0], (Barracuda, false, Some("atomics-never-race")));
     assert_eq!(
         differences(vec![by(Barracuda, race(3, 9))]),

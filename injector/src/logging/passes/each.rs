@@ -1,6 +1,6 @@
 //! The places of which something is told.
 
-use crate::collect_sites::Point;
+use crate::collect_sites::InjectionPoint;
 use crate::logging::log::{Log, LogPoint};
 use crate::plan::{Around, Plan};
 
@@ -8,7 +8,7 @@ use crate::plan::{Around, Plan};
 pub(super) struct Each<'a> {
     /// Its number.
     pub(super) index: usize,
-    pub(super) point: &'a Point,
+    pub(super) point: &'a InjectionPoint,
     pub(super) told: &'a LogPoint,
     pub(super) around: &'a mut Around,
 }

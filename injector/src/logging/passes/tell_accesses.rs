@@ -4,7 +4,7 @@ use bugaroo_device_handlers::logging::prepare;
 
 use super::declare_log_state::MORE;
 use super::each::each;
-use crate::access::Access;
+use crate::access::AccessOperand;
 use crate::collect_sites::PointKind;
 use crate::emit::{ADDRESS, Code, VALUE, label};
 use crate::logging::emit;
@@ -48,7 +48,7 @@ pub(super) fn run(log: &Log, plan: &mut Plan) {
 }
 
 /// Puts the address and the bits of each element where the call takes them from.
-fn stored(code: &mut Code, access: &Access) {
+fn stored(code: &mut Code, access: &AccessOperand) {
     code.address(access);
     for (at, element) in access.elements.iter().enumerate() {
         code.take(element);

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 
-use bugaroo_cuda_abi::{Function, Functions};
+use bugaroo_cuda_abi::{FunctionAddress, Functions};
 
 use super::super::call::anytime;
 use super::super::status::{Outcome, Status};
@@ -230,19 +230,19 @@ described! {
 
 /// The functions of this file, by name.
 pub const FUNCTIONS: Functions = &[
-    ("cublasLtMatrixLayoutCreate", Function(make_layout as *const c_void)),
-    ("cublasLtMatrixLayoutInit_internal", Function(init_layout as *const c_void)),
-    ("cublasLtMatrixLayoutDestroy", Function(destroy_layout as *const c_void)),
-    ("cublasLtMatrixLayoutSetAttribute", Function(set_layout as *const c_void)),
-    ("cublasLtMatrixLayoutGetAttribute", Function(get_layout as *const c_void)),
-    ("cublasLtMatmulDescCreate", Function(make_operation as *const c_void)),
-    ("cublasLtMatmulDescInit_internal", Function(init_operation as *const c_void)),
-    ("cublasLtMatmulDescDestroy", Function(destroy_operation as *const c_void)),
-    ("cublasLtMatmulDescSetAttribute", Function(set_operation as *const c_void)),
-    ("cublasLtMatmulDescGetAttribute", Function(get_operation as *const c_void)),
-    ("cublasLtMatmulPreferenceCreate", Function(make_preference as *const c_void)),
-    ("cublasLtMatmulPreferenceInit_internal", Function(init_preference as *const c_void)),
-    ("cublasLtMatmulPreferenceDestroy", Function(destroy_preference as *const c_void)),
-    ("cublasLtMatmulPreferenceSetAttribute", Function(set_preference as *const c_void)),
-    ("cublasLtMatmulPreferenceGetAttribute", Function(get_preference as *const c_void)),
+    ("cublasLtMatrixLayoutCreate", FunctionAddress(make_layout as *const c_void)),
+    ("cublasLtMatrixLayoutInit_internal", FunctionAddress(init_layout as *const c_void)),
+    ("cublasLtMatrixLayoutDestroy", FunctionAddress(destroy_layout as *const c_void)),
+    ("cublasLtMatrixLayoutSetAttribute", FunctionAddress(set_layout as *const c_void)),
+    ("cublasLtMatrixLayoutGetAttribute", FunctionAddress(get_layout as *const c_void)),
+    ("cublasLtMatmulDescCreate", FunctionAddress(make_operation as *const c_void)),
+    ("cublasLtMatmulDescInit_internal", FunctionAddress(init_operation as *const c_void)),
+    ("cublasLtMatmulDescDestroy", FunctionAddress(destroy_operation as *const c_void)),
+    ("cublasLtMatmulDescSetAttribute", FunctionAddress(set_operation as *const c_void)),
+    ("cublasLtMatmulDescGetAttribute", FunctionAddress(get_operation as *const c_void)),
+    ("cublasLtMatmulPreferenceCreate", FunctionAddress(make_preference as *const c_void)),
+    ("cublasLtMatmulPreferenceInit_internal", FunctionAddress(init_preference as *const c_void)),
+    ("cublasLtMatmulPreferenceDestroy", FunctionAddress(destroy_preference as *const c_void)),
+    ("cublasLtMatmulPreferenceSetAttribute", FunctionAddress(set_preference as *const c_void)),
+    ("cublasLtMatmulPreferenceGetAttribute", FunctionAddress(get_preference as *const c_void)),
 ];

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use bugaroo_cuda_abi::{CUstream, Function, Functions};
+use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 use half::{bf16, f16};
 use num_traits::Float;
 
@@ -385,6 +385,6 @@ unsafe extern "C" fn heuristic(
 
 /// The functions of this file, by name.
 pub const FUNCTIONS: Functions = &[
-    ("cublasLtMatmul", Function(matmul as *const c_void)),
-    ("cublasLtMatmulAlgoGetHeuristic", Function(heuristic as *const c_void)),
+    ("cublasLtMatmul", FunctionAddress(matmul as *const c_void)),
+    ("cublasLtMatmulAlgoGetHeuristic", FunctionAddress(heuristic as *const c_void)),
 ];

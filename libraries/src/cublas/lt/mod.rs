@@ -12,7 +12,7 @@ mod matmul;
 
 use std::ffi::c_void;
 
-use bugaroo_cuda_abi::{Function, Functions};
+use bugaroo_cuda_abi::{FunctionAddress, Functions};
 
 use super::{handle, status};
 
@@ -29,11 +29,11 @@ extern "C" fn cudart_version() -> usize {
 
 /// Those that are cuBLAS's own.
 const OWN: Functions = &[
-    ("cublasLtCreate", Function(handle::create as *const c_void)),
-    ("cublasLtDestroy", Function(handle::destroy as *const c_void)),
-    ("cublasLtGetVersion", Function(version as *const c_void)),
-    ("cublasLtGetCudartVersion", Function(cudart_version as *const c_void)),
-    ("cublasLtGetProperty", Function(handle::property as *const c_void)),
-    ("cublasLtGetStatusName", Function(status::name as *const c_void)),
-    ("cublasLtGetStatusString", Function(status::text as *const c_void)),
+    ("cublasLtCreate", FunctionAddress(handle::create as *const c_void)),
+    ("cublasLtDestroy", FunctionAddress(handle::destroy as *const c_void)),
+    ("cublasLtGetVersion", FunctionAddress(version as *const c_void)),
+    ("cublasLtGetCudartVersion", FunctionAddress(cudart_version as *const c_void)),
+    ("cublasLtGetProperty", FunctionAddress(handle::property as *const c_void)),
+    ("cublasLtGetStatusName", FunctionAddress(status::name as *const c_void)),
+    ("cublasLtGetStatusString", FunctionAddress(status::text as *const c_void)),
 ];

@@ -20,7 +20,7 @@ const TAIL_LINES: usize = 5;
 
 /// `job.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct SlurmJob {
     /// [`SCHEMA`].
     pub schema: u32,
     /// The night.
@@ -111,7 +111,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be read, or is of another version.
-    pub fn job(&self) -> Result<Option<Job>, SlurmError> {
+    pub fn job(&self) -> Result<Option<SlurmJob>, SlurmError> {
         let path = self.file("job.json");
         let text = match fs::read(&path) {
             Ok(text) => text,
@@ -137,7 +137,7 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn remember(&self, job: &Job) -> Result<(), SlurmError> {
+    pub fn remember(&self, job: &SlurmJob) -> Result<(), SlurmError> {
         let mut text = serde_json::to_vec_pretty(job).expect("a record has nothing that JSON lacks");
         text.push(b'\n');
         self.write("job.json", &text)

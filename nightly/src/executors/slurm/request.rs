@@ -8,7 +8,7 @@ pub const POLL: Duration = Duration::from_secs(10);
 
 /// What is to be run.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SlurmRequest {
     /// The program `bugaroo`, which the nodes see under the same path.
     pub bugaroo: PathBuf,
     /// How the night is called.
@@ -24,7 +24,7 @@ pub struct Request {
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Collected {
+pub struct SlurmCollected {
     /// The job.
     pub job: u32,
     /// Seed that its trials stem from.
@@ -37,7 +37,7 @@ pub struct Collected {
 
 /// How it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct SlurmProgress {
     /// The job.
     pub job: u32,
     /// Shards there are.
@@ -63,5 +63,5 @@ pub trait Tell: Send + Sync {
     /// Something happened; for a person, and may have several lines.
     fn line(&self, line: &str);
     /// How it stands now. Said after each question to Slurm.
-    fn progress(&self, progress: &Progress);
+    fn progress(&self, progress: &SlurmProgress);
 }

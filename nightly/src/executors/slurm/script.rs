@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::SlurmError;
 use super::folder::Folder;
-use super::request::Request;
+use super::request::SlurmRequest;
 use crate::plan::{Plan, Slurm};
 
 /// Its name in the night's folder. The job is known by this path until its number is written down.
@@ -60,7 +60,7 @@ pub fn quoted(word: &str) -> String {
 pub fn script(
     plan: &Plan,
     slurm: &Slurm,
-    request: &Request,
+    request: &SlurmRequest,
     seed: u64,
     folder: &Folder,
 ) -> Result<String, SlurmError> {

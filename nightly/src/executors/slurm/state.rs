@@ -14,7 +14,7 @@ pub const SACCT_FIELDS: &str = "JobID,State,ExitCode,NodeList,End";
 
 /// The state of a task, by what is to be done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum TaskState {
     /// It will run, or run again.
     Waits,
     /// It runs, or something of it still does.
@@ -39,7 +39,7 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// What it does.
-    pub state: State,
+    pub state: TaskState,
     /// The state in Slurm's words.
     pub word: String,
     /// Exit code of its script; None: it has none, or a signal ended it.
@@ -57,19 +57,19 @@ pub struct Task {
 /// Tasks by their numbers in the array.
 pub type Tasks = BTreeMap<u32, Task>;
 
-fn state(word: &str) -> Option<State> {
+fn state(word: &str) -> Option<TaskState> {
     Some(match word {
         "PENDING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "RESV_DEL_HOLD" | "SPECIAL_EXIT"
-        | "EXPEDITING" => State::Waits,
+        | "EXPEDITING" => TaskState::Waits,
         "RUNNING" | "CONFIGURING" | "COMPLETING" | "RESIZING" | "SIGNALING" | "STAGE_OUT" | "STOPPED"
-        | "SUSPENDED" => State::Runs,
-        "COMPLETED" => State::Completed,
-        "FAILED" => State::Failed,
-        "TIMEOUT" => State::TimeOut,
-        "NODE_FAIL" | "BOOT_FAIL" | "PREEMPTED" | "LAUNCH_FAILED" | "RECONFIG_FAIL" => State::Lost,
-        "CANCELLED" => State::Cancelled,
-        "OUT_OF_MEMORY" => State::OutOfMemory,
-        "DEADLINE" | "REVOKED" => State::Over,
+        | "SUSPENDED" => TaskState::Runs,
+        "COMPLETED" => TaskState::Completed,
+        "FAILED" => TaskState::Failed,
+        "TIMEOUT" => TaskState::TimeOut,
+        "NODE_FAIL" | "BOOT_FAIL" | "PREEMPTED" | "LAUNCH_FAILED" | "RECONFIG_FAIL" => TaskState::Lost,
+        "CANCELLED" => TaskState::Cancelled,
+        "OUT_OF_MEMORY" => TaskState::OutOfMemory,
+        "DEADLINE" | "REVOKED" => TaskState::Over,
         _ => return None,
     })
 }

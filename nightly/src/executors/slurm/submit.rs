@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::error::SlurmError;
 use super::folder::Folder;
-use super::request::{Request, Tell};
+use super::request::{SlurmRequest, Tell};
 use super::script::{self, Spoken};
 use super::state;
 use super::tool::{ToolError, Tools};
@@ -112,7 +112,7 @@ pub async fn submit(
     tools: &Tools,
     arguments: &[String],
     shards: u32,
-    request: &Request,
+    request: &SlurmRequest,
     interrupt: &mut Interrupt,
     tell: &dyn Tell,
 ) -> Result<u32, SlurmError> {

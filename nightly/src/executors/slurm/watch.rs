@@ -11,9 +11,9 @@ use bugaroo_harness::Interrupt;
 use jiff::{Timestamp, ToSpan};
 
 use super::error::SlurmError;
-use super::folder::{Folder, Job, Restart, ShardProgress};
-use super::judge::{self, Next, judge};
-use super::request::{Collected, Progress, Tell};
+use super::folder::{Folder, Restart, ShardProgress, SlurmJob};
+use super::judge::{self, NextMove, judge};
+use super::request::{SlurmCollected, SlurmProgress, Tell};
 use super::state::{self, Task, Tasks};
 use super::submit::LONGEST_PAUSE;
 use super::tool::{ToolError, Tools};
@@ -27,7 +27,7 @@ const LOOKS: u32 = 3;
 pub struct Watch<'a> {
     tools: &'a Tools,
     folder: &'a Folder,
-    record: Job,
+    record: SlurmJob,
     id: u32,
     poll: Duration,
     tell: &'a dyn Tell,
@@ -57,7 +57,7 @@ impl<'a> Watch<'a> {
     pub fn new(
         tools: &'a Tools,
         folder: &'a Folder,
-        record: Job,
+        record: SlurmJob,
         id: u32,
         poll: Duration,
         tell: &'a dyn Tell,
@@ -82,7 +82,7 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// When Slurm says what this does not understand, and when the user wishes to stop.
-    pub async fn until_all_ended(mut self, mut interrupt: Interrupt) -> Result<Collected, SlurmError> {
+    pub async fn until_all_ended(mut self, mut interrupt: Interrupt) -> Result<SlurmCollected, SlurmError> {
         let mut pause = self.poll;
         loop {
             let round = tokio::select! {
@@ -181,23 +181,23 @@ impl<'a> Watch<'a> {
         if let Some(said) = self.folder.progress(shard) {
             self.said.insert(shard, said);
         }
-        if next != Next::Done {
+        if next != NextMove::Done {
             self.away.remove(&shard);
         }
         match next {
-            Next::Run => {
+            NextMove::Run => {
                 self.ran.insert(shard);
             }
-            Next::Wait => {
+            NextMove::Wait => {
                 if self.ran.remove(&shard) {
                     self.tell.line(&format!(
                         "Slurm has put shard {shard} back into the queue; it goes on from its results"
                     ));
                 }
             }
-            Next::Done => self.done(shard),
-            Next::Missing(why) => self.missing(shard, why),
-            Next::Again { why, idle } => self.again(shard, task, why, idle).await?,
+            NextMove::Done => self.done(shard),
+            NextMove::Missing(why) => self.missing(shard, why),
+            NextMove::Again { why, idle } => self.again(shard, task, why, idle).await?,
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ impl<'a> Watch<'a> {
                 None => "at all",
             };
             let advice = match task.state {
-                state::State::TimeOut => ": write a longer `time` or more `shards` into [slurm]",
+                state::TaskState::TimeOut => ": write a longer `time` or more `shards` into [slurm]",
                 _ => "",
             };
             self.missing(shard, format!("it {why}, and did no new trial {since}{advice}"));
@@ -279,9 +279,9 @@ impl<'a> Watch<'a> {
             self.said.insert(shard, said);
         }
         match self.folder.exit(shard).map(|code| judge::failed(code, "")) {
-            Some(Next::Done) => self.done(shard),
-            Some(Next::Missing(why)) => self.missing(shard, why),
-            Some(Next::Again { why, .. }) if self.waited_enough(shard) => {
+            Some(NextMove::Done) => self.done(shard),
+            Some(NextMove::Missing(why)) => self.missing(shard, why),
+            Some(NextMove::Again { why, .. }) if self.waited_enough(shard) => {
                 self.missing(shard, format!("it {why}, and Slurm has forgotten it, so it cannot go on"));
             }
             None if self.waited_enough(shard) => {
@@ -312,17 +312,17 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn progress(&self, tasks: &Tasks) -> Progress {
+    fn progress(&self, tasks: &Tasks) -> SlurmProgress {
         let open = |shard: &&u32| !self.ended.contains_key(shard);
         let running =
-            tasks.iter().filter(|(shard, task)| open(shard) && task.state == state::State::Runs).count()
+            tasks.iter().filter(|(shard, task)| open(shard) && task.state == state::TaskState::Runs).count()
                 as u32;
         let missing = self.ended.values().flatten().count() as u32;
         let ended = self.ended.len() as u32;
         let waiting = self.record.shards - ended - running;
         let said = || (1..=self.record.shards).map(|shard| self.said.get(&shard));
         let reason = tasks.iter().find(|(shard, task)| open(shard) && !task.reason.is_empty());
-        Progress {
+        SlurmProgress {
             job: self.id,
             shards: self.record.shards,
             waiting,
@@ -342,7 +342,7 @@ impl<'a> Watch<'a> {
         SlurmError::Left { job: self.id, label: self.record.label.clone() }
     }
 
-    fn collected(self) -> Collected {
+    fn collected(self) -> SlurmCollected {
         let (mut done, mut missing) = (Vec::new(), Vec::new());
         for (shard, why) in self.ended {
             match why {
@@ -350,6 +350,6 @@ impl<'a> Watch<'a> {
                 Some(why) => missing.push((shard, why)),
             }
         }
-        Collected { job: self.id, seed: self.record.seed, done, missing }
+        SlurmCollected { job: self.id, seed: self.record.seed, done, missing }
     }
 }

@@ -1,14 +1,14 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{Change, Seen, changes, holm, p_value};
+use super::{Change, SeenFailures, changes, holm, p_value};
 
-fn seen(failures: u64, told: u64) -> Seen {
-    Seen { failures, told }
+fn seen(failures: u64, told: u64) -> SeenFailures {
+    SeenFailures { failures, told }
 }
 
 /// So many trials that fail with this probability.
-fn drawn(random: &mut ChaCha8Rng, rate: f64, trials: u64) -> Seen {
+fn drawn(random: &mut ChaCha8Rng, rate: f64, trials: u64) -> SeenFailures {
     let fails = |random: &mut ChaCha8Rng| (random.next_u32() as f64) < rate * 4_294_967_296.0;
     seen((0..trials).filter(|_| fails(random)).count() as u64, trials)
 }
@@ -38,7 +38,7 @@ fn holm_corrects_by_what_is_left() {
 
 #[test]
 fn first_new_and_cured_are_told_apart() {
-    let one = |before: &[Seen], tonight| changes(&[(before.to_vec(), tonight)])[0];
+    let one = |before: &[SeenFailures], tonight| changes(&[(before.to_vec(), tonight)])[0];
     assert_eq!(one(&[], seen(3, 100)), Change::First);
     assert_eq!(one(&[seen(0, 1000), seen(0, 1000)], seen(1, 1000)), Change::New { passed: 2000 });
     assert_eq!(one(&[seen(0, 1000)], seen(0, 1000)), Change::None);
@@ -54,7 +54,7 @@ fn three_in_a_hundred_after_one_in_a_hundred_is_told() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut told = 0;
     for _ in 0..200 {
-        let before: Vec<Seen> = (0..10).map(|_| drawn(&mut random, 0.01, 2000)).collect();
+        let before: Vec<SeenFailures> = (0..10).map(|_| drawn(&mut random, 0.01, 2000)).collect();
         let tonight = drawn(&mut random, 0.03, 2000);
         told += u64::from(matches!(changes(&[(before, tonight)])[0], Change::Changed { .. }));
     }
@@ -68,10 +68,10 @@ fn nights_without_a_change_are_not_said_to_have_one() {
     let mut history = vec![Vec::new(); rates.len()];
     let mut false_alarms = 0;
     for _ in 0..200 {
-        let cells: Vec<(Vec<Seen>, Seen)> = rates
+        let cells: Vec<(Vec<SeenFailures>, SeenFailures)> = rates
             .iter()
             .zip(&history)
-            .map(|(&rate, before): (_, &Vec<Seen>)| (before.clone(), drawn(&mut random, rate, 1000)))
+            .map(|(&rate, before): (_, &Vec<SeenFailures>)| (before.clone(), drawn(&mut random, rate, 1000)))
             .collect();
         let said = changes(&cells);
         let alarm = |change: &Change| matches!(change, Change::Changed { .. } | Change::Cured { .. });
@@ -86,7 +86,7 @@ fn nights_without_a_change_are_not_said_to_have_one() {
 #[test]
 fn after_a_change_the_new_rate_holds() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
-    let mut before: Vec<Seen> = (0..10).map(|_| drawn(&mut random, 0.01, 2000)).collect();
+    let mut before: Vec<SeenFailures> = (0..10).map(|_| drawn(&mut random, 0.01, 2000)).collect();
     before.extend((0..3).map(|_| drawn(&mut random, 0.2, 2000)));
     assert_eq!(changes(&[(before.clone(), drawn(&mut random, 0.2, 2000))])[0], Change::None);
     assert!(matches!(changes(&[(before, drawn(&mut random, 0.01, 2000))])[0], Change::Changed { .. }));

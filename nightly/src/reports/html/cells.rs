@@ -3,12 +3,12 @@
 use bugaroo_harness::Outcome;
 use maud::{Markup, html};
 
-use crate::night::{Cell, Change, Program};
+use crate::night::{Cell, Change, NightProgram};
 use crate::reports::text::{self, duration, number};
 
 use super::spark;
 
-pub fn table(program: &Program) -> Markup {
+pub fn table(program: &NightProgram) -> Markup {
     html! {
         @if !program.cells.is_empty() {
             h3 { "Cells" }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::night::{Excerpt, Place};
+use crate::night::{Excerpt, NightPlace};
 use crate::reports::text;
 
 /// Most characters of a line.
@@ -10,7 +10,7 @@ const MOST: usize = 300;
 /// Most lines of a patch.
 const MOST_LINES: usize = 400;
 
-pub fn place(place: &Place) -> Markup {
+pub fn place(place: &NightPlace) -> Markup {
     html! {
         p.small {
             @if !place.role.is_empty() { strong { (text::short(&place.role, 100)) } " at " }

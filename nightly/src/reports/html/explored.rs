@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
-use crate::night::{Exploration, ExploredArm, Program};
+use crate::night::{Exploration, ExploredArm, NightProgram};
 use crate::reports::text::{self, count, number};
 
 /// Arms that are shown, those with most trials first.
 const MOST: usize = 100;
 
-pub fn all(program: &Program) -> Markup {
+pub fn all(program: &NightProgram) -> Markup {
     html! {
         @if let Some(explored) = program.explored.as_ref().filter(|explored| explored.trials > 0) {
             h3 { "Exploration" }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::night::{Finding, Program};
+use crate::night::{NightFinding, NightProgram};
 use crate::plan::expect::Expected;
 use crate::reports::text::{self, count, number};
 
@@ -19,7 +19,7 @@ const MOST: usize = 4000;
 const MOST_PLACES: usize = 8;
 
 /// All findings of a program, which take of the room.
-pub fn all(at: usize, program: &Program, room: &mut usize) -> Markup {
+pub fn all(at: usize, program: &NightProgram, room: &mut usize) -> Markup {
     if program.findings.is_empty() {
         return html! {};
     }
@@ -50,7 +50,7 @@ fn anchor(at: usize, number: usize) -> String {
     format!("p{at}-{number}")
 }
 
-fn headline(finding: &Finding) -> Markup {
+fn headline(finding: &NightFinding) -> Markup {
     html! {
         @match &finding.expected {
             Some(_) => span.badge { "expected" },
@@ -68,7 +68,7 @@ fn headline(finding: &Finding) -> Markup {
     }
 }
 
-fn in_full(id: &str, finding: &Finding, open: bool) -> Markup {
+fn in_full(id: &str, finding: &NightFinding, open: bool) -> Markup {
     html! {
         details.finding id=(id) open[open] {
             summary { (headline(finding)) }
@@ -97,8 +97,8 @@ fn in_full(id: &str, finding: &Finding, open: bool) -> Markup {
 }
 
 /// Races by the two lines that they are between.
-pub fn races(at: usize, program: &Program) -> Markup {
-    let mut pairs: BTreeMap<[String; 2], Vec<(usize, &Finding)>> = BTreeMap::new();
+pub fn races(at: usize, program: &NightProgram) -> Markup {
+    let mut pairs: BTreeMap<[String; 2], Vec<(usize, &NightFinding)>> = BTreeMap::new();
     for (number, finding) in program.findings.iter().enumerate().filter(|(_, it)| it.kind == Expected::Race) {
         let place = |at: usize| finding.places.get(at).map_or("unknown".to_owned(), text::place);
         let mut pair = [place(0), place(usize::from(finding.places.len() > 1))];

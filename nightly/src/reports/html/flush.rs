@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::night::Program;
+use crate::night::NightProgram;
 use crate::reports::text::{self, count, number};
 
 /// Bars of a histogram; where there are more lengths, a bar is for several that follow each other.
@@ -13,7 +13,7 @@ const HEIGHT: f64 = 110.0;
 const BASE: f64 = 92.0;
 const WIDTH: f64 = 340.0;
 
-pub fn all(program: &Program) -> Markup {
+pub fn all(program: &NightProgram) -> Markup {
     let spaces: Vec<_> = (program.flush_lengths.iter())
         .filter(|(_, lengths)| lengths.values().any(|flushes| *flushes > 0))
         .collect();

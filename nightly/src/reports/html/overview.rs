@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::night::{Change, Night, Verdict};
+use crate::night::{Change, Night, NightVerdict};
 use crate::reports::limits::{self, Level, Limit};
 use crate::reports::text::{self, count, duration, number};
 use crate::reports::totals::{Totals, standing};
@@ -19,8 +19,8 @@ pub fn header(night: &Night) -> Markup {
         header {
             div.title {
                 @match night.verdict {
-                    Verdict::Green => span.badge.verdict.green { "GREEN" },
-                    Verdict::Red => span.badge.verdict.red { "RED" },
+                    NightVerdict::Green => span.badge.verdict.green { "GREEN" },
+                    NightVerdict::Red => span.badge.verdict.red { "RED" },
                 }
                 h1 { (text::short(&night.plan, 120)) " " span.soft { (text::short(&night.label, 120)) } }
             }

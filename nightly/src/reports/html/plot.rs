@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::night::{Cell, Program};
-use crate::plan::Kind;
+use crate::night::{Cell, NightProgram};
+use crate::plan::CellKind;
 use crate::reports::text::{self, percent};
 
 const WIDTH: f64 = 560.0;
@@ -18,10 +18,11 @@ const BOTTOM: f64 = 44.0;
 const STYLES: usize = 3;
 
 /// The plot; None where no cell has a rate at one p_w.
-pub fn rates(program: &Program) -> Option<Markup> {
+pub fn rates(program: &NightProgram) -> Option<Markup> {
     // What a series is called is all of a cell's key but p_w: mostly the model alone.
     let mut series: BTreeMap<String, Vec<&Cell>> = BTreeMap::new();
-    let with_rate = |cell: &&Cell| cell.kind == Kind::Trials && cell.rate.is_some() && cell.pw.is_finite();
+    let with_rate =
+        |cell: &&Cell| cell.kind == CellKind::Trials && cell.rate.is_some() && cell.pw.is_finite();
     for cell in program.cells.iter().filter(with_rate) {
         let name: Vec<&str> = cell.key.split(' ').filter(|word| !word.starts_with("pw=")).collect();
         series.entry(name.join(" ")).or_default().push(cell);

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::night::{Kernel, Program, Status};
+use crate::night::{NightKernel, NightProgram, Status};
 use crate::reports::text::{self, count, number};
 use crate::reports::totals::{Totals, standing};
 
@@ -12,7 +12,7 @@ use super::{cells, explored, finding, flush, plot};
 const MOST: usize = 4000;
 
 /// The section, which takes of the room for findings in full.
-pub fn section(at: usize, program: &Program, room: &mut usize) -> Markup {
+pub fn section(at: usize, program: &NightProgram, room: &mut usize) -> Markup {
     let status = standing(program);
     let totals = Totals::of(program);
     html! {
@@ -55,7 +55,7 @@ pub fn section(at: usize, program: &Program, room: &mut usize) -> Markup {
 }
 
 /// Why it was not run, in full; what there is besides stands at the top of the page.
-fn limits(program: &Program) -> Markup {
+fn limits(program: &NightProgram) -> Markup {
     html! {
         @if let Some(error) = &program.error {
             h3 { "Not run to the end: " (text::stage(error.stage)) }
@@ -68,8 +68,8 @@ fn limits(program: &Program) -> Markup {
     }
 }
 
-fn kernels(program: &Program) -> Markup {
-    let one = |kernel: &Kernel| {
+fn kernels(program: &NightProgram) -> Markup {
+    let one = |kernel: &NightKernel| {
         html! {
             tr {
                 td { (super::parts::badge(kernel.status)) }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{FLOOR, KNOWN, Turn, Unit, round};
+use super::{CellTurn, FLOOR, KNOWN, Unit, round};
 
 fn unit(done: u64, failures: u64) -> Unit {
     Unit {
@@ -17,14 +17,14 @@ fn unit(done: u64, failures: u64) -> Unit {
     }
 }
 
-fn seconds(turns: &[Turn]) -> Vec<f64> {
+fn seconds(turns: &[CellTurn]) -> Vec<f64> {
     turns.iter().map(|turn| turn.time.unwrap().as_secs_f64()).collect()
 }
 
 #[test]
 fn without_a_budget_each_cell_runs_its_trials() {
     let units = [Unit { most: Some(10), ..unit(4, 0) }, Unit { most: Some(10), ..unit(10, 0) }];
-    assert_eq!(round(&units, None), [Turn { unit: 0, trials: None, time: None }]);
+    assert_eq!(round(&units, None), [CellTurn { unit: 0, trials: None, time: None }]);
 }
 
 #[test]

@@ -2,14 +2,14 @@ use super::*;
 
 #[test]
 fn the_machine_has_the_states_that_the_documents_say() {
-    let machine = Machine::get();
+    let machine = HistoryMachine::get();
     assert_eq!((machine.states(), machine.before), (21, 36));
     assert_eq!(machine.states() * inputs().count(), 1_008);
 }
 
 #[test]
 fn untouched_is_first_and_a_race_last_and_stays() {
-    let machine = Machine::get();
+    let machine = HistoryMachine::get();
     assert_eq!(machine.histories[usize::from(UNTOUCHED)], None);
     for (action, apart, since) in inputs() {
         assert_ne!(machine.step(UNTOUCHED, input(action, apart, since)), UNTOUCHED);
@@ -20,8 +20,8 @@ fn untouched_is_first_and_a_race_last_and_stays() {
 /// For any two states there are accesses behind which one has raced and the other not.
 #[test]
 fn no_two_states_are_alike() {
-    let machine = Machine::get();
-    let told_apart = |one: State, other: State| {
+    let machine = HistoryMachine::get();
+    let told_apart = |one: StateNumber, other: StateNumber| {
         let mut seen = vec![(one, other)];
         let mut at = 0;
         while let Some((one, other)) = seen.get(at).copied() {
@@ -39,7 +39,7 @@ fn no_two_states_are_alike() {
         }
         false
     };
-    let states = machine.states() as State;
+    let states = machine.states() as StateNumber;
     for one in 0..states {
         for other in 0..one {
             assert!(
@@ -54,7 +54,7 @@ fn no_two_states_are_alike() {
 
 #[test]
 fn every_state_and_input_is_described() {
-    let text = Machine::get().describe();
+    let text = HistoryMachine::get().describe();
     assert!(text.starts_with("21 states, 1008 transitions\n"), "{text}");
     assert!(text.contains("threads of several blocks: reads"), "{text}");
 }
@@ -62,8 +62,8 @@ fn every_state_and_input_is_described() {
 /// Who accesses many words at once may go by this.
 #[test]
 fn a_second_neighbour_changes_nothing_and_behind_a_barrier_all_threads_of_a_block_are_alike() {
-    let machine = Machine::get();
-    for state in 0..machine.states() as State {
+    let machine = HistoryMachine::get();
+    for state in 0..machine.states() as StateNumber {
         for action in Action::ALL {
             for apart in [Apart::Thread, Apart::Warp] {
                 let neighbour = input(action, apart, Since::Nothing);

@@ -6,7 +6,7 @@ use bugaroo_ptx::op::{BitOp, MatrixPart, MatrixShape, Mma};
 use super::places::{mma_place, per_register, wmma_place};
 use super::{Registers, Tensor, quads};
 use crate::alu::Isa;
-use crate::alu::sixteen::Format;
+use crate::alu::sixteen::HalfFormat;
 
 /// Registers of A, B, C and D.
 struct Rows([Vec<[u64; 32]>; 4]);
@@ -48,7 +48,7 @@ fn small(bits: u8, exponent_bits: u32, fraction_bits: u32) -> f32 {
 
 fn number(ty: MatrixType, bits: u64) -> f32 {
     match ty {
-        F16 => Format::Half.widen(bits as u16),
+        F16 => HalfFormat::Half.widen(bits as u16),
         BF16 => f32::from_bits((bits as u32) << 16),
         TF32 => f32::from_bits(bits as u32 & 0xffff_e000),
         E4M3 => small(bits as u8, 4, 3),
@@ -86,7 +86,7 @@ fn element(mma: &Mma, pairs: impl Iterator<Item = (u64, u64)>, c: u64) -> u64 {
         _ => {
             let sum = pairs.fold(number(mma.c, c), |sum, (a, b)| sum + number(mma.a, a) * number(mma.b, b));
             if mma.d == F16 {
-                let half = Format::Half.narrow(sum);
+                let half = HalfFormat::Half.narrow(sum);
                 let infinite = half & 0x7fff == 0x7c00 && mma.satfinite;
                 return u64::from(if infinite { half & 0x8000 | 0x7bff } else { half });
             }

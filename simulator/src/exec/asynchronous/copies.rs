@@ -7,7 +7,7 @@ use bugaroo_semantics::event::CopyId;
 use super::Spot;
 use crate::exec::atomic::{combine_elements, read_memory, write_memory};
 use crate::exec::{Machine, Trouble};
-use crate::fault::Fault;
+use crate::fault::LaunchFault;
 
 /// Bytes on their way.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +167,7 @@ impl Machine<'_> {
     }
 
     /// What is due by the turn `now` happens.
-    pub(super) fn occur_until(&mut self, now: u64) -> Result<bool, Box<Fault>> {
+    pub(super) fn occur_until(&mut self, now: u64) -> Result<bool, Box<LaunchFault>> {
         let mut any = false;
         while let Some(next) = (0..self.asynchrony.events.len())
             .min_by_key(|i| (self.asynchrony.events[*i].due, self.asynchrony.events[*i].issued))

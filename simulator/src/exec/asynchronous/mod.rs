@@ -28,7 +28,7 @@ use super::{Machine, Trouble};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::alu::Width;
 use crate::decoded::{Address, Asynchronous, Base};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::load::Program;
 use crate::schedule::Rng;
 use copies::Tile;
@@ -124,7 +124,7 @@ impl Machine<'_> {
         let consts = self.constants.base();
         // SAFETY: the loader's slot, 32 bits wide.
         let value = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
-        let trouble = |lane: usize| move |kind: FaultKind| Box::new((kind, lane as u32));
+        let trouble = |lane: usize| move |kind: StopKind| Box::new((kind, lane as u32));
         match &program.asyncs[index as usize] {
             Asynchronous::Mbarrier { op, address, value, dst, order } => {
                 return self.mbarrier((w, fragment, active), (*op, *order), address, *value, *dst);
@@ -236,9 +236,8 @@ impl Machine<'_> {
                     }
                     let bytes = u64::from(ty.bytes()) * sources.len() as u64;
                     let to = self.lane_address(w, frame, dst, lane);
-                    let to = self
-                        .spot(w, dst.space, to, bytes, bytes, AccessKind::Write)
-                        .map_err(trouble(lane))?;
+                    let to =
+                        self.spot(w, dst.space, to, bytes, bytes, TouchKind::Write).map_err(trouble(lane))?;
                     let at = self.lane_address(w, frame, mbarrier, lane);
                     let pointer = self.mbarrier_pointer(w, mbarrier.space, at).map_err(trouble(lane))?;
                     let what =
@@ -277,13 +276,13 @@ impl Machine<'_> {
         address: u64,
         bytes: u64,
         align: u64,
-        access: AccessKind,
-    ) -> Result<Spot, FaultKind> {
+        access: TouchKind,
+    ) -> Result<Spot, StopKind> {
         let size = u32::try_from(bytes).unwrap_or(u32::MAX);
         if align.is_power_of_two() && address & (align - 1) != 0 {
-            return Err(FaultKind::Misaligned { address, size, access });
+            return Err(StopKind::Misaligned { address, size, access });
         }
-        let outside = |near| FaultKind::OutOfBounds { address, size, access, near };
+        let outside = |near| StopKind::OutOfBounds { address, size, access, near };
         let offset = match (space, window(address)) {
             (Space::Shared, _) => Some(address),
             (Space::Generic, Window::Shared) => Some(address - SHARED_WINDOW),
@@ -300,13 +299,13 @@ impl Machine<'_> {
             let shared = self.ctas[self.warps[w].cta as usize].shared;
             return Ok(Spot::Shared(shared.wrapping_add(offset as usize)));
         }
-        let write = access != AccessKind::Read;
+        let write = access != TouchKind::Read;
         match self.memory.region(address, write) {
             _ if space == Space::Generic && window(address) != Window::Global => Err(outside(None)),
             Some(region) if bytes <= region.len && address - region.base <= region.len - bytes => {
                 Ok(Spot::Global(address, write))
             }
-            _ if self.memory.was_freed(address) => Err(FaultKind::Freed { address, size, access }),
+            _ if self.memory.was_freed(address) => Err(StopKind::Freed { address, size, access }),
             _ => Err(outside(self.memory.nearest(address))),
         }
     }
@@ -332,12 +331,12 @@ impl Machine<'_> {
         bytes: u64,
         copied: u64,
         align: u64,
-    ) -> Result<Transfer, FaultKind> {
+    ) -> Result<Transfer, StopKind> {
         Ok(Transfer {
-            to: self.spot(w, to.0, to.1, bytes, align, AccessKind::Write)?,
+            to: self.spot(w, to.0, to.1, bytes, align, TouchKind::Write)?,
             from: match copied {
                 0 => None,
-                _ => Some(self.spot(w, from.0, from.1, copied, align, AccessKind::Read)?),
+                _ => Some(self.spot(w, from.0, from.1, copied, align, TouchKind::Read)?),
             },
             bytes,
             copied,

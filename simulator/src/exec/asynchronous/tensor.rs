@@ -10,7 +10,7 @@ use bugaroo_ptx::types::{Space, Type};
 use super::copies::{Tile, Transfer, What};
 use crate::decoded::Address;
 use crate::exec::{Machine, Trouble};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::tensor_map::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};
 
 /// The instruction, for one lane.
@@ -110,12 +110,12 @@ fn swizzled(swizzle: u8, address: u64) -> u64 {
 }
 
 impl Machine<'_> {
-    fn tensor_map(&mut self, w: usize, lane: usize, address: u64) -> Result<TensorMap, FaultKind> {
+    fn tensor_map(&mut self, w: usize, lane: usize, address: u64) -> Result<TensorMap, StopKind> {
         let mut words = [0; TENSOR_MAP_WORDS];
         for (at, word) in words.iter_mut().enumerate() {
             *word = self.read_generic(w, lane, address.wrapping_add(8 * at as u64), 8)?;
         }
-        TensorMap::decode(&words).ok_or(FaultKind::BadTensorMap { address, problem: "is no tensor map" })
+        TensorMap::decode(&words).ok_or(StopKind::BadTensorMap { address, problem: "is no tensor map" })
     }
 
     /// What a tensor copy moves, checked: transfers, and the bytes that they come to.
@@ -124,32 +124,32 @@ impl Machine<'_> {
         (w, lane): (usize, usize),
         copy: &TensorCopy<'_>,
         to_shared: bool,
-    ) -> Result<(Vec<Transfer>, u64), FaultKind> {
+    ) -> Result<(Vec<Transfer>, u64), StopKind> {
         let map = self.tensor_map(w, lane, copy.map)?;
         if usize::from(map.rank) != copy.coordinates.len() {
             let problem = "has another number of dimensions than the copy";
-            return Err(FaultKind::BadTensorMap { address: copy.map, problem });
+            return Err(StopKind::BadTensorMap { address: copy.map, problem });
         }
         if map.nan {
             let problem = "fills with NaN, which is not supported";
-            return Err(FaultKind::BadTensorMap { address: copy.map, problem });
+            return Err(StopKind::BadTensorMap { address: copy.map, problem });
         }
         let element = TensorMap::element_bytes(map.data_type).unwrap_or(1);
         let bytes: u64 = map.counts().iter().product::<u64>() * element;
         let (space, address) = copy.shared;
-        let access = if to_shared { AccessKind::Write } else { AccessKind::Read };
+        let access = if to_shared { TouchKind::Write } else { TouchKind::Read };
         self.spot(w, space, address, bytes, 128, access)?;
         let reduce = copy.reduce.map(|op| (op, element_type(map.data_type)));
         if reduce.is_some_and(|(op, ty)| !reduces(op, ty)) {
             let problem = "has elements of a type that this reduction does not know";
-            return Err(FaultKind::BadTensorMap { address: copy.map, problem });
+            return Err(StopKind::BadTensorMap { address: copy.map, problem });
         }
         // The first row's place decides, wherever it begins.
         let first = copy.coordinates[0].wrapping_mul(element as i64).cast_unsigned();
         let first = map.address.wrapping_add(first);
         if first % 16 != 0 {
-            let access = if to_shared { AccessKind::Read } else { AccessKind::Write };
-            return Err(FaultKind::Misaligned { address: first, size: 16, access });
+            let access = if to_shared { TouchKind::Read } else { TouchKind::Write };
+            return Err(StopKind::Misaligned { address: first, size: 16, access });
         }
         let mut transfers = Vec::new();
         for run in runs(&map, copy.coordinates) {
@@ -167,14 +167,14 @@ impl Machine<'_> {
                 let shared = self.spot(w, space, place, piece, 1, access)?;
                 let transfer = match (to_shared, global) {
                     (true, Some(global)) => {
-                        let from = self.spot(w, Space::Global, global, piece, 1, AccessKind::Read)?;
+                        let from = self.spot(w, Space::Global, global, piece, 1, TouchKind::Read)?;
                         Transfer { to: shared, from: Some(from), bytes: piece, copied: piece, reduce: None }
                     }
                     (true, None) => {
                         Transfer { to: shared, from: None, bytes: piece, copied: 0, reduce: None }
                     }
                     (false, Some(global)) => {
-                        let to = self.spot(w, Space::Global, global, piece, 1, AccessKind::Write)?;
+                        let to = self.spot(w, Space::Global, global, piece, 1, TouchKind::Write)?;
                         Transfer { to, from: Some(shared), bytes: piece, copied: piece, reduce }
                     }
                     (false, None) => continue,
@@ -192,7 +192,7 @@ impl Machine<'_> {
         copy: &TensorCopy<'_>,
         mbarrier: Option<(&Address, u64)>,
     ) -> Result<(), Trouble> {
-        let trouble = |kind: FaultKind| Box::new((kind, lane as u32));
+        let trouble = |kind: StopKind| Box::new((kind, lane as u32));
         let found = self.tensor_tile((w, lane), copy, mbarrier.is_some());
         let (transfers, bytes) = found.map_err(trouble)?;
         let Some((barrier, at)) = mbarrier else {

@@ -11,7 +11,7 @@ use crate::exec::data::{lanes, read_lane, row, write_lane};
 use crate::exec::step::Flow;
 use crate::exec::warp::State;
 use crate::exec::{Machine, Trouble};
-use crate::fault::{AccessKind, Activity, Fault, FaultKind};
+use crate::fault::{Activity, LaunchFault, StopKind, TouchKind};
 
 /// Lanes that wait: a fragment of theirs alone.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +31,11 @@ const ROUNDS: u32 = 4096;
 
 impl Machine<'_> {
     /// Finds an mbarrier's word.
-    pub(super) fn mbarrier_pointer(
-        &self,
-        w: usize,
-        space: Space,
-        address: u64,
-    ) -> Result<*mut u8, FaultKind> {
-        match self.spot(w, space, address, 8, 8, AccessKind::Atomic)? {
+    pub(super) fn mbarrier_pointer(&self, w: usize, space: Space, address: u64) -> Result<*mut u8, StopKind> {
+        match self.spot(w, space, address, 8, 8, TouchKind::Atomic)? {
             Spot::Shared(pointer) => Ok(pointer),
             Spot::Global(..) => {
-                Err(FaultKind::BadMbarrier { address, problem: "does not lie in shared memory" })
+                Err(StopKind::BadMbarrier { address, problem: "does not lie in shared memory" })
             }
         }
     }
@@ -51,8 +46,8 @@ impl Machine<'_> {
         pointer: *mut u8,
         address: u64,
         change: impl FnOnce(&mut Word) -> Result<(), &'static str>,
-    ) -> Result<(), FaultKind> {
-        let bad = |problem| FaultKind::BadMbarrier { address, problem };
+    ) -> Result<(), StopKind> {
+        let bad = |problem| StopKind::BadMbarrier { address, problem };
         let word = pointer.cast::<u64>();
         // SAFETY: `mbarrier_pointer` found eight bytes of a block's shared memory, which does not move.
         let mut now =
@@ -90,7 +85,7 @@ impl Machine<'_> {
             let trouble = |kind| Box::new((kind, lane as u32));
             let pointer = self.mbarrier_pointer(w, address.space, at).map_err(trouble)?;
             let word = pointer.cast::<u64>();
-            let bad = |problem| trouble(FaultKind::BadMbarrier { address: at, problem });
+            let bad = |problem| trouble(StopKind::BadMbarrier { address: at, problem });
             // SAFETY: eight bytes of shared memory.
             let bits = unsafe { word.read_unaligned() };
             let given = given(lane);
@@ -223,7 +218,7 @@ impl Machine<'_> {
     }
 
     /// Does what is due by now.
-    pub(in crate::exec) fn settle_due(&mut self) -> Result<(), Box<Fault>> {
+    pub(in crate::exec) fn settle_due(&mut self) -> Result<(), Box<LaunchFault>> {
         let now = self.counts.turns;
         self.occur_until(now)?;
         self.wake(false, |waiter| waiter.until <= now);
@@ -235,7 +230,7 @@ impl Machine<'_> {
 
     /// Nobody can run: lets the next event happen, or tells all waiters that nothing has happened. Answers
     /// whether there is hope.
-    pub(in crate::exec) fn idle(&mut self) -> Result<bool, Box<Fault>> {
+    pub(in crate::exec) fn idle(&mut self) -> Result<bool, Box<LaunchFault>> {
         if let Some(next) = self.next_event() {
             return self.occur_until(next);
         }

@@ -42,11 +42,11 @@ use super::data::lanes as lanes_of;
 use super::resolve::Resolved;
 use super::warp::State;
 use super::{Machine, Pause};
-use crate::decoded::Access;
-use crate::fault::Diagnosis;
+use crate::decoded::DecodedAccess;
+use crate::fault::LaunchDiagnosis;
 use crate::launch::End;
 use crate::model::Accessed;
-use crate::schedule::Scheduler;
+use crate::schedule::SchedulerStrategy;
 use lanes::LaneStates;
 use watch::{Watch, Watched};
 
@@ -366,7 +366,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Who is where, and what those who run read.
-    fn diagnose_hang(&self, proven: bool) -> Diagnosis {
+    fn diagnose_hang(&self, proven: bool) -> LaunchDiagnosis {
         let mut diagnosis = self.diagnose();
         if let Some(look) = &self.search.look {
             diagnosis.spins = self.spins(&look.watched.borrow());
@@ -382,7 +382,7 @@ impl<'a> Machine<'a> {
         &self,
         w: usize,
         rows: (*mut u8, *const u8),
-        access: &Access,
+        access: &DecodedAccess,
         found: &Resolved,
         active: u32,
     ) {
@@ -403,7 +403,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs to the turn `last` or the end, taking looks.
-    pub(super) fn turns(&mut self, scheduler: &mut dyn Scheduler, last: u64) -> Option<End> {
+    pub(super) fn turns(&mut self, scheduler: &mut dyn SchedulerStrategy, last: u64) -> Option<End> {
         loop {
             let stop = last.min(self.search.due);
             let end = match self.run(scheduler, stop) {

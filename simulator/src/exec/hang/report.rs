@@ -7,11 +7,11 @@ use super::written::Writer;
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::decoded::Kind;
 use crate::exec::Machine;
-use crate::fault::{LastWrite, Spin, ThreadId};
+use crate::fault::{SpinPlace, SpunOnWrite, ThreadId};
 
 impl Machine<'_> {
     /// The instructions by which threads read again and again, those of the most threads first.
-    pub(super) fn spins(&self, watched: &Watched<'_>) -> Vec<Spin> {
+    pub(super) fn spins(&self, watched: &Watched<'_>) -> Vec<SpinPlace> {
         let mut by_instruction: BTreeMap<u32, (u32, ThreadId, usize, Read)> = BTreeMap::new();
         for ((pc, warp), read) in &watched.reads {
             let w = *warp as usize;
@@ -30,12 +30,12 @@ impl Machine<'_> {
                 *entry = (entry.0, thread, w, *read);
             }
         }
-        let mut spins: Vec<Spin> = by_instruction
+        let mut spins: Vec<SpinPlace> = by_instruction
             .into_iter()
             .map(|(pc, (threads, thread, w, read))| {
                 let (symbol, host) = self.named(w, read.address);
-                let last = host.map_or(LastWrite::Unknown, |host| self.last_write(w, read, host));
-                Spin {
+                let last = host.map_or(SpunOnWrite::Unknown, |host| self.last_write(w, read, host));
+                SpinPlace {
                     place: self.program.place(pc),
                     threads,
                     thread,
@@ -49,7 +49,7 @@ impl Machine<'_> {
             .collect();
         // Stable: in order of the text among those of as many threads.
         spins.sort_by_key(|spin| std::cmp::Reverse(spin.threads));
-        spins.truncate(Spin::MOST);
+        spins.truncate(SpinPlace::MOST);
         spins
     }
 
@@ -70,10 +70,10 @@ impl Machine<'_> {
         }
     }
 
-    fn last_write(&self, w: usize, read: Read, host: u64) -> LastWrite {
+    fn last_write(&self, w: usize, read: Read, host: u64) -> SpunOnWrite {
         let (warp, lane, site) = match self.written.last(host, read.bytes) {
-            Writer::Nobody => return LastWrite::Nobody,
-            Writer::Unknown => return LastWrite::Unknown,
+            Writer::Nobody => return SpunOnWrite::Nobody,
+            Writer::Unknown => return SpunOnWrite::Unknown,
             Writer::Lane { warp, lane, site } => (warp, lane, site),
         };
         let Some(pc) = self.program.code.iter().position(|inst| match inst.kind {
@@ -81,7 +81,7 @@ impl Machine<'_> {
             Kind::Atomic => self.program.accesses.len() as u32 + inst.extra == site,
             _ => false,
         }) else {
-            return LastWrite::Unknown;
+            return SpunOnWrite::Unknown;
         };
         let per_block = u64::from(self.plan.warps_per_block);
         let block = warp / per_block;
@@ -91,6 +91,6 @@ impl Machine<'_> {
         let thread = ThreadId { block, thread: [0, 1, 2].map(|d| index[d][lane as usize]) };
         let cta = self.warps[w].cta;
         let held = self.model().is_some_and(|model| model.holds_back(cta, read.address, read.bytes));
-        LastWrite::Thread { thread, place: Box::new(self.program.place(pc as u32)), held }
+        SpunOnWrite::Thread { thread, place: Box::new(self.program.place(pc as u32)), held }
     }
 }

@@ -8,7 +8,9 @@ use rustc_hash::FxHashMap;
 use crate::decoded::{Asynchronous, BarrierAction, Kind};
 use crate::exec::data::lanes;
 use crate::load::Program;
-use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, StaleRead, Step, World};
+use crate::model::{
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, StaleLoads, World,
+};
 
 /// What some lanes of a warp read by one instruction.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +78,11 @@ impl<'a> Watched<'a> {
     }
 
     /// The answer of a hook: who has executed the instruction.
-    fn after(&mut self, at: &At, step: Step) -> Step {
+    fn after(&mut self, at: &At, step: NextOperation) -> NextOperation {
         let w = at.warp as usize;
         match step {
-            Step::Again | Step::Do { again: true, .. } => self.tainted[w] |= at.lanes,
-            Step::Do { .. } => self.ran[w] |= at.lanes,
+            NextOperation::Again | NextOperation::Do { again: true, .. } => self.tainted[w] |= at.lanes,
+            NextOperation::Do { .. } => self.ran[w] |= at.lanes,
         }
         step
     }
@@ -89,9 +91,9 @@ impl<'a> Watched<'a> {
     fn ask(
         &mut self,
         world: &mut World<'_>,
-        otherwise: Step,
-        hook: impl FnOnce(&mut dyn MemoryModel, &mut World<'_>) -> Step,
-    ) -> Step {
+        otherwise: NextOperation,
+        hook: impl FnOnce(&mut dyn MemoryModel, &mut World<'_>) -> NextOperation,
+    ) -> NextOperation {
         let Some(under) = &mut self.under else { return otherwise };
         let before = std::mem::take(&mut world.changed);
         let step = hook(&mut **under, world);
@@ -100,17 +102,17 @@ impl<'a> Watched<'a> {
         step
     }
 
-    fn event(&mut self, at: &At, event: Event) {
+    fn event(&mut self, at: &At, event: ModelEvent) {
         let inst = &self.program.code[at.pc as usize];
         match event {
-            Event::Exit | Event::Opaque => self.changed = true,
-            Event::Barrier => match self.program.barriers[inst.extra as usize].action {
+            ModelEvent::Exit | ModelEvent::Opaque => self.changed = true,
+            ModelEvent::Barrier => match self.program.barriers[inst.extra as usize].action {
                 BarrierAction::Sync => {}
                 BarrierAction::Arrive => self.changed = true,
                 BarrierAction::Reduce(..) => self.unproven = true,
             },
-            Event::WarpBarrier => {}
-            Event::Collective => match inst.kind {
+            ModelEvent::WarpBarrier => {}
+            ModelEvent::Collective => match inst.kind {
                 Kind::Collective => self.joint[at.warp as usize] = true,
                 // Waiting for an mbarrier or the cluster gives no values.
                 Kind::ClusterBarrier => {}
@@ -158,14 +160,14 @@ impl MemoryModel for Watch<'_> {
         }
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         let watched = &mut *self.watched.borrow_mut();
         watched.reads(at, access);
         let passes = watched.under.as_ref().is_none_or(|under| under.passes_load(at));
-        let run = Step::run(at.lanes);
+        let run = NextOperation::run(at.lanes);
         let step =
             if passes { run } else { watched.ask(world, run, |under, world| under.load(at, access, world)) };
-        if let Step::Do { taken, .. } = step {
+        if let NextOperation::Do { taken, .. } = step {
             let other = lanes(taken).filter(|lane| !access.gave_what_memory_holds(*lane));
             let other = other.fold(0, |lanes, lane| lanes | 1 << lane);
             watched.tainted[at.warp as usize] |= other;
@@ -173,17 +175,18 @@ impl MemoryModel for Watch<'_> {
         watched.after(at, step)
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         let watched = &mut *self.watched.borrow_mut();
         let differs = |lane| {
             (0..access.elements).any(|element| access.value(lane, element) != access.read(lane, element))
         };
         watched.changed |= lanes(at.lanes).any(differs);
-        let step = watched.ask(world, Step::run(at.lanes), |under, world| under.store(at, access, world));
+        let step =
+            watched.ask(world, NextOperation::run(at.lanes), |under, world| under.store(at, access, world));
         watched.after(at, step)
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         let watched = &mut *self.watched.borrow_mut();
         watched.reads(at, access);
         let differs = |lane| {
@@ -191,21 +194,23 @@ impl MemoryModel for Watch<'_> {
             access.size > 8 || cut(access.combine(lane, old.into()), access.size) != old
         };
         watched.changed |= lanes(at.lanes).any(differs);
-        let step = watched.ask(world, Step::run(at.lanes), |under, world| under.atomic(at, access, world));
+        let step =
+            watched.ask(world, NextOperation::run(at.lanes), |under, world| under.atomic(at, access, world));
         watched.after(at, step)
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         let watched = &mut *self.watched.borrow_mut();
-        let otherwise = Step::run(at.lanes);
+        let otherwise = NextOperation::run(at.lanes);
         let step = watched.ask(world, otherwise, |under, world| under.fence(at, fence, world));
         watched.after(at, step)
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         let watched = &mut *self.watched.borrow_mut();
         watched.event(at, event);
-        let step = watched.ask(world, Step::run(at.lanes), |under, world| under.event(at, event, world));
+        let step =
+            watched.ask(world, NextOperation::run(at.lanes), |under, world| under.event(at, event, world));
         watched.after(at, step)
     }
 
@@ -227,7 +232,7 @@ impl MemoryModel for Watch<'_> {
         self.watched.borrow().under.as_ref().is_some_and(|under| under.holds_back(cta, address, bytes))
     }
 
-    fn stale_reads(&self) -> Vec<StaleRead> {
+    fn stale_reads(&self) -> Vec<StaleLoads> {
         self.watched.borrow().under.as_ref().map(|under| under.stale_reads()).unwrap_or_default()
     }
 

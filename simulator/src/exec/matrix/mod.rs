@@ -16,7 +16,7 @@ use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::alu::tensor::places::{per_register, width, wmma_place};
 use crate::decoded::{Address, Matrix};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use operands::Operands;
 use tile::Layout;
 
@@ -43,8 +43,7 @@ impl Machine<'_> {
                     let mut lines = self.watch.is_some().then(|| Elements::new(4, 4));
                     for (i, to) in words.chunks_exact_mut(4).enumerate() {
                         let lane = number * 8 + i;
-                        let Some((spot, from)) = self.line(w, frames, address, lane, AccessKind::Read)?
-                        else {
+                        let Some((spot, from)) = self.line(w, frames, address, lane, TouchKind::Read)? else {
                             continue;
                         };
                         // SAFETY: `line` checked 16 bytes.
@@ -82,7 +81,7 @@ impl Machine<'_> {
                     let mut lines = Elements::new(4, 4);
                     for (i, line) in matrix.iter().enumerate() {
                         let lane = number * 8 + i;
-                        let Some((spot, to)) = self.line(w, frames, address, lane, AccessKind::Write)? else {
+                        let Some((spot, to)) = self.line(w, frames, address, lane, TouchKind::Write)? else {
                             continue;
                         };
                         lines.at[lane] = Some((spot, 0));
@@ -105,7 +104,7 @@ impl Machine<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 let stride = stride.map(|slot| word(slot, lane));
                 let at = self.lane_address(w, frames[lane], address, lane);
-                let access = AccessKind::Read;
+                let access = TouchKind::Read;
                 let (spot, base, layout) = self.tile(w, address, at, *part, matrix, stride, access, lane)?;
                 let bits = matrix.ty.bits();
                 // Of elements of less than a byte, the byte.
@@ -127,7 +126,7 @@ impl Machine<'_> {
                 let lane = mask.trailing_zeros() as usize;
                 let stride = stride.map(|slot| word(slot, lane));
                 let at = self.lane_address(w, frames[lane], address, lane);
-                let access = AccessKind::Write;
+                let access = TouchKind::Write;
                 let (spot, base, layout) =
                     self.tile(w, address, at, MatrixPart::C, matrix, stride, access, lane)?;
                 let (bits, per) = (matrix.ty.bits(), per_register(matrix.ty));
@@ -192,7 +191,7 @@ impl Machine<'_> {
         frames: &[*mut u8; 32],
         address: &Address,
         lane: usize,
-        access: AccessKind,
+        access: TouchKind,
     ) -> Result<Option<(Spot, *mut u8)>, Trouble> {
         if frames[lane].is_null() {
             return Ok(None);
@@ -213,15 +212,15 @@ impl Machine<'_> {
         part: MatrixPart,
         matrix: &bugaroo_ptx::op::WmmaMatrix,
         stride: Option<u32>,
-        access: AccessKind,
+        access: TouchKind,
         lane: usize,
     ) -> Result<(Spot, *mut u8, Layout), Trouble> {
         let layout = Layout::new(matrix, part, stride);
         let bytes = layout.bytes();
-        let trouble = |kind: FaultKind| Box::new((kind, lane as u32));
+        let trouble = |kind: StopKind| Box::new((kind, lane as u32));
         let align = u64::from(matrix.ty.bits().div_ceil(8));
         let found: Spot = self.spot(w, address.space, at, bytes, align, access).map_err(trouble)?;
-        let outside = FaultKind::OutOfBounds { address: at, size: bytes as u32, access, near: None };
+        let outside = StopKind::OutOfBounds { address: at, size: bytes as u32, access, near: None };
         let base = self.pointer(found, bytes).ok_or_else(|| trouble(outside))?;
         Ok((found, base, layout))
     }

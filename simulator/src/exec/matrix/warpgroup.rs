@@ -19,7 +19,7 @@ use super::operands::Operands;
 use crate::alu::Width;
 use crate::alu::tensor::Registers;
 use crate::decoded::{Factor, GroupMultiply};
-use crate::fault::AccessKind;
+use crate::fault::TouchKind;
 
 /// Warps that multiply together.
 const WARPS: usize = 4;
@@ -176,7 +176,7 @@ impl Machine<'_> {
     ) -> Result<Strips, Trouble> {
         let mut strips = [[0; 8]; ROWS];
         let mut line = |address: u64| -> Result<[u16; 8], Trouble> {
-            let found = self.spot(w, Space::Shared, address, LINE, LINE, AccessKind::Read);
+            let found = self.spot(w, Space::Shared, address, LINE, LINE, TouchKind::Read);
             let found = found.map_err(|kind| Box::new((kind, lane as u32)))?;
             read.push(address);
             // SAFETY: 16 bytes that were checked. Shared memory is always there.
@@ -214,7 +214,7 @@ impl Machine<'_> {
         for some in read.chunks(32) {
             let mut lines = Elements::new(4, 4);
             for (lane, address) in some.iter().enumerate() {
-                let Ok(spot) = self.spot(w, Space::Shared, *address, LINE, LINE, AccessKind::Read) else {
+                let Ok(spot) = self.spot(w, Space::Shared, *address, LINE, LINE, TouchKind::Read) else {
                     continue;
                 };
                 let Some(from) = self.pointer(spot, LINE) else { continue };

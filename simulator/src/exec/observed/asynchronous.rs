@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use bugaroo_ptx::types::{Scope, Semantics};
 use bugaroo_semantics::effect::strong_among;
-use bugaroo_semantics::event::{CopyId, Event, Memory, Proxy, Range};
+use bugaroo_semantics::event::{CopyId, Event, Proxy, Range, WhoseBytes};
 
 use super::{Lanes, Machine, Observed};
 use crate::exec::asynchronous::{Spot, Transfer, What};
@@ -70,13 +70,13 @@ impl Machine<'_> {
     fn observed_shared(&self, pointer: *const u8, bytes: u64) -> Range {
         let offset = pointer as u64 - self._blocks[0].base() as u64;
         let stride = (self.shared_stride as u64).max(1);
-        Range { memory: Memory::Shared((offset / stride) as u32), address: offset % stride, bytes }
+        Range { memory: WhoseBytes::Shared((offset / stride) as u32), address: offset % stride, bytes }
     }
 
     pub(super) fn observed_spot(&self, spot: Spot, bytes: u64) -> Range {
         match spot {
             Spot::Shared(pointer) => self.observed_shared(pointer, bytes),
-            Spot::Global(address, _) => Range { memory: Memory::Global, address, bytes },
+            Spot::Global(address, _) => Range { memory: WhoseBytes::Global, address, bytes },
         }
     }
 

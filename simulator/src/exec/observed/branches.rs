@@ -5,7 +5,7 @@
 //! ([`bugaroo_semantics::parts`]).
 
 use bugaroo_semantics::event::{Event, Lanes};
-use bugaroo_semantics::parts::Turn;
+use bugaroo_semantics::parts::PartsTurn;
 
 use super::Machine;
 
@@ -32,10 +32,10 @@ impl Machine<'_> {
         let mut parts = std::mem::take(&mut watch.parts[w]);
         parts.run(mask, true, alive, |turn| {
             watch.tell(&match turn {
-                Turn::Else(mask) => Event::Else(Lanes { mask, ..by }),
-                Turn::Join(mask) => Event::Join(Lanes { mask, ..by }),
+                PartsTurn::Else(mask) => Event::Else(Lanes { mask, ..by }),
+                PartsTurn::Join(mask) => Event::Join(Lanes { mask, ..by }),
                 // They have parted at something else than a branch, as lanes do at some waits.
-                Turn::Part { by: mask, first } => {
+                PartsTurn::Part { by: mask, first } => {
                     Event::Split { by: Lanes { mask, ..by }, site: watch.site(pc), taken: first, first }
                 }
             });

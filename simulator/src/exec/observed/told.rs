@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Memory, Range, Values};
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Range, Values, WhoseBytes};
 
 use super::Machine;
 use super::sourced::Marks;
@@ -42,7 +42,7 @@ impl Machine<'_> {
         let program = self.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
-        let (site, kind) = (index as usize, fault::AccessKind::Read);
+        let (site, kind) = (index as usize, fault::TouchKind::Read);
         let request = Request { address: access.address, bytes, site, kind };
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
@@ -75,7 +75,7 @@ impl Machine<'_> {
         let program = self.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
-        let (site, kind) = (index as usize, fault::AccessKind::Write);
+        let (site, kind) = (index as usize, fault::TouchKind::Write);
         let request = Request { address: access.address, bytes, site, kind };
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
@@ -111,7 +111,7 @@ impl Machine<'_> {
         let atomic = &program.atomics[index as usize];
         let bytes = atomic.ty.bytes();
         let site = program.accesses.len() + index as usize;
-        let request = Request { address: atomic.address, bytes, site, kind: fault::AccessKind::Atomic };
+        let request = Request { address: atomic.address, bytes, site, kind: fault::TouchKind::Atomic };
         // SAFETY: the loader's rows; pointers are checked by `resolve`.
         unsafe {
             let found = self.resolve(w, frame, consts, &request, mask)?;
@@ -160,7 +160,7 @@ impl Machine<'_> {
             return;
         }
         watch.unwritten.written(region);
-        let range = Range { memory: Memory::Global, address: region.base, bytes: region.len };
+        let range = Range { memory: WhoseBytes::Global, address: region.base, bytes: region.len };
         watch.tell(&Event::UnforeseenWrite { grid: watch.watch.grid, range });
         self.forget_regions();
     }
@@ -179,7 +179,7 @@ impl Machine<'_> {
     unsafe fn take_down(
         &mut self,
         w: usize,
-        access: &decoded::Access,
+        access: &decoded::DecodedAccess,
         (frame, consts): (*mut u8, *const u8),
         found: &Resolved,
         mask: u32,
@@ -203,7 +203,7 @@ impl Machine<'_> {
         &self,
         w: usize,
         (pc, kind): (u32, AccessKind),
-        access: &decoded::Access,
+        access: &decoded::DecodedAccess,
         (frame, consts): (*mut u8, *const u8),
         found: &Resolved,
         mask: u32,
@@ -239,10 +239,10 @@ impl Machine<'_> {
         w: usize,
         found: &Resolved,
         each: &'b mut Each,
-    ) -> Option<(Memory, Addresses<'b>)> {
+    ) -> Option<(WhoseBytes, Addresses<'b>)> {
         let memory = match found.whose {
-            Whose::Global | Whose::Unwritten => Memory::Global,
-            Whose::Shared => Memory::Shared(self.warps[w].cta),
+            Whose::Global | Whose::Unwritten => WhoseBytes::Global,
+            Whose::Shared => WhoseBytes::Shared(self.warps[w].cta),
             Whose::Unsaid => return None,
         };
         let at = |pointer: *mut u8| (pointer as u64).wrapping_sub(found.origin);

@@ -18,9 +18,9 @@ use super::step::Flow;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::decoded::TextureInst;
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::memory::{Memory, Region};
-use crate::texture::{Channel, Level, Lookup, Object, Shape, Texel};
+use crate::texture::{Channel, Level, Lookup, Object, Texel, TexelShape};
 
 /// Memory behind an object: where the last texel was found is tried first.
 struct Behind<'m> {
@@ -30,18 +30,18 @@ struct Behind<'m> {
 
 impl Behind<'_> {
     /// Where the host finds so many bytes at a device address.
-    fn pointer(&self, address: u64, bytes: u64, access: AccessKind) -> Result<*mut u8, FaultKind> {
+    fn pointer(&self, address: u64, bytes: u64, access: TouchKind) -> Result<*mut u8, StopKind> {
         let inside =
             |region: &Region| region.len >= bytes && address.wrapping_sub(region.base) <= region.len - bytes;
         let mut region = self.region.get();
         if !inside(&region) {
-            let found = self.memory.region(address, access == AccessKind::Write);
+            let found = self.memory.region(address, access == TouchKind::Write);
             region = found.filter(inside).ok_or_else(|| {
                 let size = bytes as u32;
                 if self.memory.was_freed(address) {
-                    return FaultKind::Freed { address, size, access };
+                    return StopKind::Freed { address, size, access };
                 }
-                FaultKind::OutOfBounds { address, size, access, near: self.memory.nearest(address) }
+                StopKind::OutOfBounds { address, size, access, near: self.memory.nearest(address) }
             })?;
             self.region.set(region);
         }
@@ -49,8 +49,8 @@ impl Behind<'_> {
     }
 
     /// The bytes of a texel, which lies inside of its level.
-    fn texel(&self, level: &Level, place: [u64; 3], bytes: u64) -> Result<[u8; 16], FaultKind> {
-        let pointer = self.pointer(address(level, place, bytes), bytes, AccessKind::Read)?;
+    fn texel(&self, level: &Level, place: [u64; 3], bytes: u64) -> Result<[u8; 16], StopKind> {
+        let pointer = self.pointer(address(level, place, bytes), bytes, TouchKind::Read)?;
         let mut texel = [0; 16];
         // SAFETY: so many bytes are there, 16 at most.
         unsafe { std::ptr::copy_nonoverlapping(pointer, texel.as_mut_ptr(), bytes as usize) };
@@ -83,7 +83,7 @@ impl Operands<'_> {
 
     /// The object is no good for this.
     fn bad(&self, problem: &'static str, lane: u32) -> Trouble {
-        Box::new((FaultKind::BadTexture { handle: self.handle, problem }, lane))
+        Box::new((StopKind::BadTexture { handle: self.handle, problem }, lane))
     }
 }
 
@@ -92,14 +92,14 @@ impl Operands<'_> {
 fn fits(geometry: Geometry, object: &Object) -> bool {
     let rows = object.levels[0].extent[1];
     match (geometry, object.shape) {
-        (Geometry::D1, Shape::Line | Shape::D1)
-        | (Geometry::D2, Shape::D2 | Shape::D1)
-        | (Geometry::D3, Shape::D3)
-        | (Geometry::A1, Shape::A1)
-        | (Geometry::A2, Shape::A2)
-        | (Geometry::Cube, Shape::Cube)
-        | (Geometry::CubeArray, Shape::CubeArray) => true,
-        (Geometry::D1, Shape::D2) => rows == 1,
+        (Geometry::D1, TexelShape::Line | TexelShape::D1)
+        | (Geometry::D2, TexelShape::D2 | TexelShape::D1)
+        | (Geometry::D3, TexelShape::D3)
+        | (Geometry::A1, TexelShape::A1)
+        | (Geometry::A2, TexelShape::A2)
+        | (Geometry::Cube, TexelShape::Cube)
+        | (Geometry::CubeArray, TexelShape::CubeArray) => true,
+        (Geometry::D1, TexelShape::D2) => rows == 1,
         _ => false,
     }
 }
@@ -127,7 +127,7 @@ impl Machine<'_> {
             let same = lanes(left).filter(|lane| handle(*lane) == named);
             let same = same.fold(0, |mask, lane| mask | 1 << lane);
             left &= !same;
-            let bad = |problem| Box::new((FaultKind::BadTexture { handle: named, problem }, first));
+            let bad = |problem| Box::new((StopKind::BadTexture { handle: named, problem }, first));
             let object = self.memory.objects().get(named).map(Arc::clone);
             let object = object.ok_or_else(|| bad("does not exist, or was destroyed"))?;
             let on = Operands { inst, handle: named, object: &object, frame: rows, consts, mask: same };
@@ -207,9 +207,9 @@ unsafe fn queried(on: &Operands<'_>, query: Query, surface: bool) -> Result<(), 
     let value = match query {
         Query::Width => width,
         Query::Height if object.shape.dimensions() > 1 => height,
-        Query::Depth if object.shape == Shape::D3 => depth,
-        Query::ArraySize if matches!(object.shape, Shape::A1 | Shape::A2) => depth,
-        Query::ArraySize if object.shape == Shape::CubeArray => depth / 6,
+        Query::Depth if object.shape == TexelShape::D3 => depth,
+        Query::ArraySize if matches!(object.shape, TexelShape::A1 | TexelShape::A2) => depth,
+        Query::ArraySize if object.shape == TexelShape::CubeArray => depth / 6,
         Query::ArraySize | Query::Height | Query::Depth => 0,
         Query::ChannelDataType => match object.format.channel {
             Channel::S8 => 0x10d7,

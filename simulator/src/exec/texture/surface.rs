@@ -11,20 +11,20 @@ use bugaroo_ptx::op::{Bounds, Geometry, Texture};
 use super::{Behind, Operands, address};
 use crate::exec::data::{lanes, read_lane, row, write_lane};
 use crate::exec::{Machine, Trouble};
-use crate::fault::{AccessKind, FaultKind};
+use crate::fault::{StopKind, TouchKind};
 use crate::memory::Region;
-use crate::texture::{Level, Object, Shape};
+use crate::texture::{Level, Object, TexelShape};
 
 /// The extents that the coordinates of an instruction for this geometry have, layers last; None where the object has another
 /// shape. Layers of a cube are its faces. An array of a single row counts as one of one dimension, and the other way round.
 fn extents(geometry: Geometry, object: &Object) -> Option<[u64; 3]> {
     let [width, height, depth] = object.levels[0].extent;
     let found = match (geometry, object.shape) {
-        (Geometry::D1, Shape::D1) | (Geometry::A1, Shape::A1) => [width, 1, depth],
-        (Geometry::D1, Shape::D2) if height == 1 => [width, 1, 1],
-        (Geometry::D2, Shape::D1 | Shape::D2)
-        | (Geometry::D3, Shape::D3)
-        | (Geometry::A2, Shape::A2 | Shape::Cube | Shape::CubeArray) => [width, height, depth],
+        (Geometry::D1, TexelShape::D1) | (Geometry::A1, TexelShape::A1) => [width, 1, depth],
+        (Geometry::D1, TexelShape::D2) if height == 1 => [width, 1, 1],
+        (Geometry::D2, TexelShape::D1 | TexelShape::D2)
+        | (Geometry::D3, TexelShape::D3)
+        | (Geometry::A2, TexelShape::A2 | TexelShape::Cube | TexelShape::CubeArray) => [width, height, depth],
         _ => return None,
     };
     Some(found)
@@ -63,7 +63,7 @@ impl Machine<'_> {
     ) -> Result<(), Trouble> {
         let (inst, object) = (on.inst, on.object);
         let store = matches!(inst.what, Texture::Store { .. });
-        let access = if store { AccessKind::Write } else { AccessKind::Read };
+        let access = if store { TouchKind::Write } else { TouchKind::Read };
         let first = on.mask.trailing_zeros();
         if object.sampling.is_some() {
             return Err(on.bad("is a texture, not a surface", first));
@@ -79,7 +79,7 @@ impl Machine<'_> {
         let level: &Level = &object.levels[0];
         let behind = Behind { memory: &self.memory, region: Cell::new(Region::NONE) };
         for lane in lanes(on.mask) {
-            let trouble = |kind: FaultKind| Box::new((kind, lane as u32));
+            let trouble = |kind: StopKind| Box::new((kind, lane as u32));
             let mut at = [0_i64; 3];
             for (to, slot) in at.iter_mut().zip(inst.coordinates).take(geometry.dimensions()) {
                 *to = on.word(slot, lane).cast_signed().into();
@@ -103,7 +103,7 @@ impl Machine<'_> {
             let start = address(level, place, 1);
             if !place[0].is_multiple_of(bytes) {
                 let size = bytes as u32;
-                return Err(trouble(FaultKind::Misaligned { address: start, size, access }));
+                return Err(trouble(StopKind::Misaligned { address: start, size, access }));
             }
             let pointer = behind.pointer(start, bytes, access).map_err(trouble)?;
             for (element, (slot, width)) in inst.data.iter().take(inst.count.into()).enumerate() {

@@ -3,7 +3,7 @@
 //! An instruction under a guard that is a site is two: the test of the guard, and the site, which not everybody passes.
 //! So what is put in behind such a site alone is put in under its guard.
 
-use bugaroo_injector::collect_sites::{Point, PointKind, SiteTable};
+use bugaroo_injector::collect_sites::{InjectionPoint, PointKind, SiteTable};
 use bugaroo_protocol::SiteKind;
 use rustc_hash::FxHashMap;
 
@@ -102,7 +102,7 @@ pub(super) struct Graph {
 
 /// The kinds of sites, by span of the text.
 fn kinds(table: &SiteTable) -> FxHashMap<(usize, usize), Ordered> {
-    let kind = |point: &Point| {
+    let kind = |point: &InjectionPoint| {
         let kind = match (point.site, &point.kind) {
             (Some(number), _) => table.sites.get(number as usize)?.kind.into(),
             (None, PointKind::Unknown) => Ordered::Other,

@@ -18,15 +18,15 @@ use std::sync::Arc;
 
 use bugaroo_ptx::op::FenceKind;
 
-use super::Plain;
+use super::PlainMemory;
 use super::barriers::Barriers;
 use super::until::{NEVER, until};
-use super::{Chances, Machine, Scope, Space, ThreadKey};
+use super::{Chances, MemorySpace, PtxMachine, Scope, ThreadKey};
 use crate::exec::lanes;
 use crate::load::Program;
 use crate::model::notes::Note;
 use crate::model::swarm::Swarm;
-use crate::model::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World};
+use crate::model::{Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, World};
 pub(crate) use bytes::order;
 use bytes::{Seen, address};
 use late::{Often, Pending};
@@ -37,7 +37,7 @@ const AHEAD: usize = 2;
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct PtxSettings {
     /// Probability with which stores to global and to shared memory wait.
     pub pw: [f64; 2],
     /// Probability with which loads from them read older values than they have to.
@@ -64,7 +64,7 @@ impl Facts {
 
 /// The model of one launch.
 #[derive(Debug)]
-pub struct Ptx {
+pub struct PtxModel {
     chances: [Chances; 2],
     /// That some lanes of a warp load late from global and from shared memory, in units of 2^-32.
     late: [u32; 2],
@@ -73,7 +73,7 @@ pub struct Ptx {
     swarm: Option<Swarm>,
     facts: Arc<Facts>,
     shape: Shape,
-    machine: Machine,
+    machine: PtxMachine,
     /// By warp slot: lanes with stores that wait or loads that are late.
     busy: Vec<u32>,
     /// By warp slot: lanes whose threads have not ended.
@@ -95,19 +95,19 @@ pub struct Ptx {
     bytes: u64,
 }
 
-impl Ptx {
+impl PtxModel {
     /// The model for one launch of a program with these sites.
-    pub fn new(settings: &Settings, facts: Arc<Facts>) -> Ptx {
+    pub fn new(settings: &PtxSettings, facts: Arc<Facts>) -> PtxModel {
         let (seed, launch) = settings.seed;
         let chances = [0, 1].map(|space| Chances::new(settings.pw[space], settings.pr[space]));
-        Ptx {
+        PtxModel {
             chances,
             late: settings.pr.map(|pr| (pr * 0.25 * f64::from(u32::MAX)) as u32),
             seed: bugaroo_device_handlers::launch_key(seed, launch),
             swarm: None,
             facts,
             shape: Shape::default(),
-            machine: Machine::new(0, chances[0], 0, settings.memory),
+            machine: PtxMachine::new(0, chances[0], 0, settings.memory),
             busy: Vec::new(),
             alive: Vec::new(),
             staying: Vec::new(),
@@ -124,13 +124,13 @@ impl Ptx {
 
     /// The same, where some instructions' stores wait and their loads read older values each time, and others' never, by the seed.
     #[must_use]
-    pub fn by_swarm(self) -> Ptx {
+    pub fn by_swarm(self) -> PtxModel {
         let chances = self.chances.map(Chances::always);
-        Ptx { swarm: Some(Swarm::new(self.seed)), chances, ..self }
+        PtxModel { swarm: Some(Swarm::new(self.seed)), chances, ..self }
     }
 
     /// What may happen at an access of this space.
-    fn chances(&self, at: &At, space: Space, weak: bool) -> Chances {
+    fn chances(&self, at: &At, space: MemorySpace, weak: bool) -> Chances {
         match self.swarm.is_none_or(|swarm| swarm.has(at.pc, weak)) {
             true => self.chances[space as usize],
             false => Chances::default(),
@@ -163,9 +163,9 @@ impl Ptx {
     }
 
     /// The answer for an instruction that the lanes `fresh` have come to, and the model has done for `taken`.
-    fn done(&mut self, at: &At, fresh: u32, taken: u32, memory: &mut Seen<'_, '_>) -> Step {
+    fn done(&mut self, at: &At, fresh: u32, taken: u32, memory: &mut Seen<'_, '_>) -> NextOperation {
         let again = self.stay(at, memory);
-        Step::Do { run: fresh & !taken, taken, again }
+        NextOperation::Do { run: fresh & !taken, taken, again }
     }
 
     /// The lanes that have not done the instruction yet.
@@ -181,7 +181,7 @@ impl Ptx {
         accessed: &Accessed<'_>,
         world: &mut World<'_>,
         access: impl Fn(&mut Self, (usize, u64), &mut Seen<'_, '_>) -> bool,
-    ) -> Step {
+    ) -> NextOperation {
         let memory = &mut Seen { world };
         let addresses = accessed.addresses();
         let fresh = self.fresh(at);
@@ -216,10 +216,10 @@ impl Ptx {
     }
 }
 
-impl MemoryModel for Ptx {
+impl MemoryModel for PtxModel {
     fn begin(&mut self, shape: &Shape) {
         self.shape = *shape;
-        self.machine = Machine::new(shape.warps as usize * 32, self.chances[0], self.seed, self.memory);
+        self.machine = PtxMachine::new(shape.warps as usize * 32, self.chances[0], self.seed, self.memory);
         self.machine.set_lonely(shape.threads_per_cta == 1);
         self.machine.set_more_to_come(true);
         self.begun = 0;
@@ -268,10 +268,10 @@ impl MemoryModel for Ptx {
             && (self.late == [0; 2] || self.facts.until[at.pc as usize] == NEVER)
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         let late = self.late_lanes(at, access, self.fresh(at));
         if late == [0; 2] && self.nothing_known(at, access) {
-            return Step::run(at.lanes);
+            return NextOperation::run(at.lanes);
         }
         let stays = if late == [0; 2] { 0 } else { self.stays_at(at) };
         self.each_lane(at, access, world, |model, lane, memory| {
@@ -280,15 +280,15 @@ impl MemoryModel for Ptx {
         })
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.each_lane(at, access, world, |model, lane, memory| model.store_lane(at, lane, access, memory))
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.each_lane(at, access, world, |model, lane, memory| model.atomic_lane(at, lane, access, memory))
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         let memory = &mut Seen { world };
         let fresh = self.fresh(at);
         if fence.kind == FenceKind::Proxy {
@@ -299,21 +299,21 @@ impl MemoryModel for Ptx {
         self.done(at, fresh, 0, memory)
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         let memory = &mut Seen { world };
         match event {
-            Event::Barrier | Event::WarpBarrier => {
+            ModelEvent::Barrier | ModelEvent::WarpBarrier => {
                 self.order(at, at.lanes, memory);
             }
             // Whoever spins on a strong store of a thread that waits gets on.
-            Event::Collective => {
+            ModelEvent::Collective => {
                 for lane in lanes(self.busy[at.warp as usize] & at.lanes) {
                     self.machine.drain_strong(memory, Self::slot(at, lane));
                     self.note(at, lane);
                 }
             }
-            Event::Opaque => self.opaque(at, at.lanes, memory),
-            Event::Exit => {
+            ModelEvent::Opaque => self.opaque(at, at.lanes, memory),
+            ModelEvent::Exit => {
                 self.order(at, at.lanes, memory);
                 for lane in lanes(at.lanes) {
                     self.machine.exit(memory, Self::slot(at, lane));
@@ -321,7 +321,7 @@ impl MemoryModel for Ptx {
                 self.alive[at.warp as usize] &= !at.lanes;
             }
         }
-        Step::run(at.lanes)
+        NextOperation::run(at.lanes)
     }
 
     fn arrived(&mut self, at: &At, barrier: u32) {
@@ -336,9 +336,9 @@ impl MemoryModel for Ptx {
         self.busy.iter().zip(&self.alive).any(|(busy, alive)| busy & alive != 0)
     }
 
-    fn stale_reads(&self) -> Vec<crate::model::StaleRead> {
+    fn stale_reads(&self) -> Vec<crate::model::StaleLoads> {
         let thread = |key: ThreadKey| (u64::from(key.cta()), key.place());
-        let told = |read: super::stale::StaleRead| crate::model::StaleRead {
+        let told = |read: super::stale::StaleRead| crate::model::StaleLoads {
             reader: thread(read.reader),
             load: read.load,
             writer: thread(read.writer),

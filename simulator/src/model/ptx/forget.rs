@@ -13,7 +13,7 @@ use std::rc::Rc;
 use super::chains::Chains;
 use super::kept::{Kept, Several};
 use super::runs::Runs;
-use super::{Machine, Plain};
+use super::{PlainMemory, PtxMachine};
 use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::scope::ThreadKey;
@@ -47,7 +47,7 @@ impl Budget {
     }
 }
 
-impl Machine {
+impl PtxMachine {
     /// Bytes that are kept.
     pub(super) fn bytes(&self) -> usize {
         self.histories.bytes() + shared_map::held()
@@ -55,7 +55,7 @@ impl Machine {
 
     /// A message has been made: now and then, what nobody can read any more goes.
     #[inline]
-    pub(super) fn bound(&mut self, memory: &mut impl Plain) {
+    pub(super) fn bound(&mut self, memory: &mut impl PlainMemory) {
         self.budget.countdown -= 1;
         if self.budget.countdown == 0 {
             self.budget.countdown = OFTEN;
@@ -67,7 +67,7 @@ impl Machine {
     }
 
     #[cold]
-    fn look(&mut self, memory: &mut impl Plain) {
+    fn look(&mut self, memory: &mut impl PlainMemory) {
         if !self.more_to_come {
             self.end_known(memory);
         }
@@ -80,7 +80,7 @@ impl Machine {
     }
 
     /// Ends the histories whose last writes all threads know.
-    fn end_known(&mut self, memory: &mut impl Plain) {
+    fn end_known(&mut self, memory: &mut impl PlainMemory) {
         let Some(known) = self.known_to_all() else { return };
         self.resolve_all_passed(memory, None);
         let floor = self.floor;
@@ -123,7 +123,7 @@ impl Machine {
     }
 
     /// Forgets the older half of what is kept, again and again, until there is room.
-    fn forget(&mut self, memory: &mut impl Plain) {
+    fn forget(&mut self, memory: &mut impl PlainMemory) {
         self.resolve_all_passed(memory, None);
         let enough = self.budget.bytes - self.budget.bytes / 4;
         while self.bytes() as u64 > enough && self.budget.cut < self.now {

@@ -14,7 +14,7 @@ use super::chains::{Chain, Chains, MOST, Message, NONE, Store};
 use super::kept::{Kept, Several, Single};
 use super::row::Row;
 use super::runs::{Run, Runs};
-use bugaroo_semantics::location::{Location, Space};
+use bugaroo_semantics::location::{Location, MemorySpace};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 /// All histories of a launch.
@@ -40,7 +40,7 @@ pub struct Histories {
 /// Rows whose places are remembered.
 const REMEMBERED: usize = 8;
 /// A location that is in no row.
-const NOWHERE: Location = Location { space: Space::Global, block: 0, offset: u64::MAX };
+const NOWHERE: Location = Location { space: MemorySpace::Global, block: 0, offset: u64::MAX };
 
 impl Histories {
     /// No history at all.
@@ -84,8 +84,8 @@ impl Histories {
     #[inline(never)]
     fn look_up(&self, row: Location) -> u32 {
         let index = match row.space {
-            Space::Global => self.global.get(&row.offset).copied().unwrap_or(NONE),
-            Space::Shared => {
+            MemorySpace::Global => self.global.get(&row.offset).copied().unwrap_or(NONE),
+            MemorySpace::Shared => {
                 let rows = self.shared.get(row.block as usize);
                 rows.and_then(|rows| rows.get(row.offset as usize)).copied().unwrap_or(NONE)
             }
@@ -148,10 +148,10 @@ impl Histories {
             self.rows.len() as u32 - 1
         });
         match place.space {
-            Space::Global => {
+            MemorySpace::Global => {
                 self.global.insert(place.offset, row);
             }
-            Space::Shared => {
+            MemorySpace::Shared => {
                 let (block, offset) = (place.block as usize, place.offset as usize);
                 if self.shared.len() <= block {
                     self.shared.resize_with(block + 1, Vec::new);

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use super::chains::{Chain, MOST, Message, NONE};
 use super::stale::Edge;
 use super::thread::{Banked, Late};
-use super::{Machine, Plain};
+use super::{PlainMemory, PtxMachine};
 use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
 use bugaroo_semantics::clocks::{View, joined};
-use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::location::{GranuleSpan, Location, Value};
 use bugaroo_semantics::scope::{Scope, Strength, ThreadKey, morally_strong};
 
 /// Stale reads in a row after which a thread reads the last value: whoever spins gets on.
@@ -20,7 +20,7 @@ const LONGEST_STALE_RUN: u32 = 32;
 pub enum Loaded {
     /// Its value.
     Now(Value),
-    /// It is pending under its token: [`Machine::settle`] gives the value, [`Machine::take_settled`] tells of
+    /// It is pending under its token: [`PtxMachine::settle`] gives the value, [`PtxMachine::take_settled`] tells of
     /// those that had to be resolved meanwhile.
     Late,
 }
@@ -31,13 +31,13 @@ pub(super) struct Readable {
     pub(super) count: usize,
 }
 
-impl Machine {
+impl PtxMachine {
     /// A load of a thread, an acquire or not. With a token it may be resolved late.
     pub fn load(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         (strength, acquire): (Strength, bool),
         origin: u32,
         token: Option<u64>,
@@ -49,9 +49,9 @@ impl Machine {
     /// The same, behind its [`Self::step`].
     pub(super) fn load_now(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         (strength, acquire): (Strength, bool),
         origin: u32,
         token: Option<u64>,
@@ -81,7 +81,7 @@ impl Machine {
 
     /// The value of the thread's own waiting stores, if they hold all that is asked for. If they hold a part,
     /// they are written first.
-    fn forwarded(&mut self, memory: &mut impl Plain, slot: usize, span: Span) -> Option<Value> {
+    fn forwarded(&mut self, memory: &mut impl PlainMemory, slot: usize, span: GranuleSpan) -> Option<Value> {
         let waiting = &self.threads[slot].waiting;
         let store = waiting.newest(span)?;
         if store.span.covers(span) {
@@ -99,9 +99,9 @@ impl Machine {
     /// Draws what a load reads. Late loads come here, too, when they are resolved; others are `own`.
     pub(super) fn resolve(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         order: (Strength, bool),
         origin: u32,
         own: bool,
@@ -138,7 +138,7 @@ impl Machine {
     /// Draws what a load of the bits of a mask reads, of a chain.
     fn resolve_among(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
         (location, mask): (Location, u32),
         chain: Chain,
@@ -210,9 +210,9 @@ impl Machine {
     /// knows if that is later.
     fn resolve_wide(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         order: (Strength, bool),
         (origin, own): (u32, bool),
         value: &mut Value,
@@ -239,7 +239,7 @@ impl Machine {
     pub(super) fn snapshot(
         &mut self,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         allowed: impl Fn(&[u32; 4]) -> bool,
     ) -> [u32; 4] {
         let mut moments = Vec::new();

@@ -45,12 +45,12 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-pub use bugaroo_semantics::clocks::Writers;
-pub use bugaroo_semantics::location::{Location, Space, Span, Value};
+pub use bugaroo_semantics::clocks::WriterSet;
+pub use bugaroo_semantics::location::{GranuleSpan, Location, MemorySpace, Value};
 pub use bugaroo_semantics::scope::{Scope, Strength, ThreadKey};
 pub use draw::Chances;
 pub(crate) use engine::order;
-pub use engine::{Facts, Ptx, Settings};
+pub use engine::{Facts, PtxModel, PtxSettings};
 pub use load::Loaded;
 pub use store::AtomicOrder;
 pub use thread::Late;
@@ -62,7 +62,7 @@ use names::Names;
 use thread::ThreadState;
 
 /// Memory as it stands: the last value of every granule in coherence order.
-pub trait Plain {
+pub trait PlainMemory {
     /// The four bytes of a granule, little-endian.
     fn read(&mut self, location: Location) -> u32;
     /// Replaces the bits of `mask`.
@@ -76,7 +76,7 @@ pub trait Plain {
 
 /// One launch's memory under the model.
 #[derive(Debug)]
-pub struct Machine {
+pub struct PtxMachine {
     chances: Chances,
     seed: u64,
     /// The time of the last thing that has one: a message, a release, what a strong read has seen.
@@ -90,7 +90,7 @@ pub struct Machine {
     sc_device: Rc<View>,
     stale: stale::StaleReads,
     /// Loads that are pending beyond a release of their threads, with their slots.
-    passed: Vec<(Span, usize)>,
+    passed: Vec<(GranuleSpan, usize)>,
     /// By CTA: what its threads' `fence.sc` have known, those at device scope and those at CTA scope.
     sc_cta: FxHashMap<u32, [Rc<View>; 2]>,
     budget: forget::Budget,
@@ -102,11 +102,11 @@ pub struct Machine {
     more_to_come: bool,
 }
 
-impl Machine {
+impl PtxMachine {
     /// A machine for threads in slots below `threads`, all of whose memory is known to everyone. `bytes`: what it may
     /// take for what it keeps, about.
-    pub fn new(threads: usize, chances: Chances, seed: u64, bytes: u64) -> Machine {
-        Machine {
+    pub fn new(threads: usize, chances: Chances, seed: u64, bytes: u64) -> PtxMachine {
+        PtxMachine {
             chances,
             seed,
             now: 0,
@@ -189,7 +189,7 @@ impl Machine {
     }
 
     /// Compares what is known of a span with memory. If somebody else has written there, memory is right.
-    pub(super) fn believe(&mut self, memory: &mut impl Plain, span: Span) {
+    pub(super) fn believe(&mut self, memory: &mut impl PlainMemory, span: GranuleSpan) {
         for location in span.granules() {
             let Some(last) = self.histories.last_value(location) else { continue };
             if last != memory.read(location) {

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::chains::NONE;
 use super::kept::Kept;
-use super::{Machine, Plain};
+use super::{PlainMemory, PtxMachine};
 use crate::model::notes::Note;
-use bugaroo_semantics::event::{Memory, Range, WriteId};
-use bugaroo_semantics::location::{Location, Space, Span};
+use bugaroo_semantics::event::{Range, WhoseBytes, WriteId};
+use bugaroo_semantics::location::{GranuleSpan, Location, MemorySpace};
 
 /// Names of a granule that differ from the messages' times; of more, those that nobody can read any more are dropped.
 const MANY: usize = 16;
@@ -50,8 +50,8 @@ fn bytes(mask: u32) -> impl Iterator<Item = usize> {
 /// Bytes of a location, as an observer knows them.
 fn range(location: Location, byte: u64, bytes: u64) -> Range {
     let memory = match location.space {
-        Space::Global => Memory::Global,
-        Space::Shared => Memory::Shared(location.block),
+        MemorySpace::Global => WhoseBytes::Global,
+        MemorySpace::Shared => WhoseBytes::Shared(location.block),
     };
     Range { memory, address: location.offset + byte, bytes }
 }
@@ -100,21 +100,21 @@ impl Names {
 
     fn space_mut(&mut self, location: Location) -> Option<&mut FxHashMap<u64, Granule>> {
         match location.space {
-            Space::Global => Some(&mut self.global),
-            Space::Shared => self.shared.get_mut(location.block as usize),
+            MemorySpace::Global => Some(&mut self.global),
+            MemorySpace::Shared => self.shared.get_mut(location.block as usize),
         }
     }
 
     fn get(&self, location: Location) -> Option<&Granule> {
         let granules = match location.space {
-            Space::Global => &self.global,
-            Space::Shared => self.shared.get(location.block as usize)?,
+            MemorySpace::Global => &self.global,
+            MemorySpace::Shared => self.shared.get(location.block as usize)?,
         };
         granules.get(&location.offset)
     }
 
     fn entry(&mut self, location: Location) -> &mut Granule {
-        if location.space == Space::Global {
+        if location.space == MemorySpace::Global {
             return self.global.entry(location.offset).or_default();
         }
         let block = location.block as usize;
@@ -125,7 +125,7 @@ impl Names {
     }
 }
 
-impl Machine {
+impl PtxMachine {
     /// A store begins, which has no name yet.
     pub(super) fn begin_naming(&mut self) {
         self.names.current = 0;
@@ -187,9 +187,9 @@ impl Machine {
 
     /// Notes that a store has become messages; `visible` are the bits that memory holds, if it is one granule.
     pub(super) fn note_landed(
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         write: WriteId,
         visible: u32,
         own: bool,
@@ -209,7 +209,7 @@ impl Machine {
     /// Notes what a thread reads: the bits of a mask at a message, or, with `NONE`, what memory holds.
     pub(super) fn note_read(
         &self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
         (location, mask): (Location, u32),
         index: u32,

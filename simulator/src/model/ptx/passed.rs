@@ -11,16 +11,16 @@ use std::rc::Rc;
 
 use super::chains::{Chain, NONE};
 use super::thread::{Late, Passed};
-use super::{Machine, Plain};
-use bugaroo_semantics::location::{Location, Span, Value};
+use super::{PlainMemory, PtxMachine};
+use bugaroo_semantics::location::{GranuleSpan, Location, Value};
 use bugaroo_semantics::scope::{Scope, Strength, morally_strong};
 
 /// Loads of all threads that may be pending so at once.
 const MOST_PASSED: usize = 64;
 
-impl Machine {
+impl PtxMachine {
     /// A thread is about to release: its loads are resolved, or pass; its stores are written.
-    pub(super) fn order_for_release(&mut self, memory: &mut impl Plain, slot: usize) {
+    pub(super) fn order_for_release(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         if self.threads[slot].late.is_empty() {
             return self.order(memory, slot);
         }
@@ -39,7 +39,7 @@ impl Machine {
     }
 
     /// What a load that passes may read from now on; None if it has to be resolved.
-    fn pass(&mut self, slot: usize, span: Span, strength: Strength) -> Option<Passed> {
+    fn pass(&mut self, slot: usize, span: GranuleSpan, strength: Strength) -> Option<Passed> {
         if self.passed.len() >= MOST_PASSED || span.count > 1 {
             return None;
         }
@@ -56,7 +56,12 @@ impl Machine {
 
     /// An acquire at CTA scope that reads from no write that is morally strong with it acquires nothing, and may be
     /// late.
-    pub(super) fn late_acquire(&mut self, slot: usize, span: Span, strength: Strength) -> Option<Passed> {
+    pub(super) fn late_acquire(
+        &mut self,
+        slot: usize,
+        span: GranuleSpan,
+        strength: Strength,
+    ) -> Option<Passed> {
         if strength != Strength::Strong(Scope::Cta) {
             return None;
         }
@@ -65,7 +70,13 @@ impl Machine {
     }
 
     /// The messages that a load which has passed may read, the last first; None if the granule has no history.
-    fn choices(&mut self, slot: usize, span: Span, strength: Strength, passed: &Passed) -> Option<Vec<u32>> {
+    fn choices(
+        &mut self,
+        slot: usize,
+        span: GranuleSpan,
+        strength: Strength,
+        passed: &Passed,
+    ) -> Option<Vec<u32>> {
         let chain = self.histories.chain(span.first)?;
         Some(self.choices_of(chain, slot, span, strength, passed))
     }
@@ -74,7 +85,7 @@ impl Machine {
         &self,
         chain: Chain,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         strength: Strength,
         passed: &Passed,
     ) -> Vec<u32> {
@@ -115,7 +126,7 @@ impl Machine {
     /// Draws what a load that has passed reads.
     pub(super) fn resolve_passed(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
         late: &Late,
         passed: &Passed,
@@ -146,7 +157,7 @@ impl Machine {
 
     /// A write to a granule is about to be made by a thread: loads that come before it in causality order are resolved
     /// first, and strong ones when what they may read is about to be forgotten.
-    pub(super) fn before_write(&mut self, memory: &mut impl Plain, writer: usize, span: Span) {
+    pub(super) fn before_write(&mut self, memory: &mut impl PlainMemory, writer: usize, span: GranuleSpan) {
         let mut index = 0;
         while index < self.passed.len() {
             let (of, slot) = self.passed[index];
@@ -160,7 +171,7 @@ impl Machine {
         }
     }
 
-    fn must_resolve(&self, writer: usize, slot: usize, span: Span) -> bool {
+    fn must_resolve(&self, writer: usize, slot: usize, span: GranuleSpan) -> bool {
         let late = self.threads[slot].late.iter().find(|late| late.span == span);
         let Some(passed) = late.and_then(|late| late.passed.as_ref()) else { return true };
         let full = self.histories.is_full(span.first);
@@ -171,7 +182,7 @@ impl Machine {
     }
 
     /// Resolves every load that has passed, of one location or of all: histories are about to be dropped.
-    pub(super) fn resolve_all_passed(&mut self, memory: &mut impl Plain, location: Option<Location>) {
+    pub(super) fn resolve_all_passed(&mut self, memory: &mut impl PlainMemory, location: Option<Location>) {
         let concerned: Vec<usize> = self
             .passed
             .iter()

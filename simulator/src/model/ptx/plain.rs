@@ -1,11 +1,11 @@
 //! Loads that need no draw: the thread knows the last write there.
 
-use super::Machine;
+use super::PtxMachine;
 use super::kept::{AtOnce, Kept, Several, Single};
 use super::runs::Run;
-use bugaroo_semantics::location::Span;
+use bugaroo_semantics::location::GranuleSpan;
 
-impl Machine {
+impl PtxMachine {
     /// Whether a thread knows the one message of a granule.
     #[inline]
     pub(super) fn knows_single(&self, slot: usize, single: &Single) -> bool {
@@ -41,7 +41,7 @@ impl Machine {
     pub(super) fn at_once(
         &self,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         weak: bool,
         held: impl FnOnce() -> Option<u32>,
     ) -> AtOnce {
@@ -67,7 +67,7 @@ impl Machine {
 
     /// Whether a load by a thread that has no stores of these bytes waiting reads what memory holds, and hands over nothing.
     #[inline]
-    fn is_plain(&self, slot: usize, span: Span, weak: bool) -> bool {
+    fn is_plain(&self, slot: usize, span: GranuleSpan, weak: bool) -> bool {
         span.granules().all(|location| match self.histories.kept(location) {
             None => true,
             // Beside the bytes of a narrow message there may be others that the thread doesn't know.

@@ -11,9 +11,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::Machine;
+use super::PtxMachine;
 use super::chains::NONE;
-use crate::model::Missing;
+use crate::model::LackingEdge;
 use bugaroo_semantics::location::Location;
 use bugaroo_semantics::scope::{Scope, Strength, ThreadKey, includes, morally_strong};
 
@@ -27,7 +27,7 @@ pub(super) struct StaleRead {
     /// Who wrote the value that was passed over, and by what.
     pub writer: ThreadKey,
     pub write: u32,
-    pub missing: Missing,
+    pub missing: LackingEdge,
     /// Load and write are morally strong: what one reads of the other is how they synchronise.
     pub synchronising: bool,
     pub count: u64,
@@ -58,7 +58,7 @@ impl Default for Edge {
     }
 }
 
-impl Machine {
+impl PtxMachine {
     /// A thread reads a message of a granule: if others are later, that is noted.
     pub(super) fn note_stale(
         &mut self,
@@ -106,7 +106,7 @@ impl Machine {
     }
 
     /// Which edge was missing between a write and a thread that doesn't know it.
-    fn missing(&self, slot: usize, writer: ThreadKey, time: u64) -> Missing {
+    fn missing(&self, slot: usize, writer: ThreadKey, time: u64) -> LackingEdge {
         let reader = &self.threads[slot];
         // Whoever met the thread at a barrier behind may release for it, and before, acquire for it.
         let mates = |of: ThreadKey| {
@@ -123,26 +123,26 @@ impl Machine {
         if let Some((mate, since, wide)) = reached.next() {
             let other = mate.key.cta() != writer.cta();
             let narrow = other && (!wide || mate.acquired.time >= since && mate.acquired.scope == Scope::Cta);
-            return if narrow { Missing::Scope } else { Missing::Acquire };
+            return if narrow { LackingEdge::Scope } else { LackingEdge::Acquire };
         }
         let releasers = || mates(writer).filter(|mate| mate.key == writer || mate.met > time);
         let release = releasers()
             .map(|mate| mate.released)
             .filter(|edge| edge.time >= time)
             .max_by_key(|edge| edge.time);
-        let Some(release) = release else { return Missing::Release };
+        let Some(release) = release else { return LackingEdge::Release };
         if !includes(release.scope, writer, reader.key) {
-            return Missing::Scope;
+            return LackingEdge::Scope;
         }
         let acquire = acquirers()
             .map(|mate| mate.acquired)
             .filter(|edge| edge.time > time)
             .max_by_key(|edge| edge.time);
-        let Some(acquire) = acquire else { return Missing::Acquire };
+        let Some(acquire) = acquire else { return LackingEdge::Acquire };
         if !includes(acquire.scope, reader.key, writer) {
-            return Missing::Scope;
+            return LackingEdge::Scope;
         }
-        Missing::Strong
+        LackingEdge::Strong
     }
 
     /// The stale reads: those first that are between accesses which do not synchronise, the last first.

@@ -5,10 +5,10 @@ use std::num::NonZeroU64;
 use super::chains::{Message, NONE, Store};
 use super::kept::{Kept, Several, Single};
 use super::waiting::{Places, Waiting, each};
-use super::{Machine, Plain};
+use super::{PlainMemory, PtxMachine};
 use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
-use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::location::{GranuleSpan, Location, Value};
 use bugaroo_semantics::scope::{Scope, Strength, morally_strong};
 
 /// The order that an atomic gives.
@@ -25,7 +25,7 @@ pub struct AtomicOrder {
 /// One store on its way to memory.
 #[derive(Clone, Copy)]
 struct Write {
-    span: Span,
+    span: GranuleSpan,
     value: Value,
     strength: Strength,
     origin: u32,
@@ -43,13 +43,13 @@ impl Write {
     }
 }
 
-impl Machine {
+impl PtxMachine {
     /// A store of a thread, a release or not.
     pub fn store(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         value: Value,
         (strength, release): (Strength, bool),
         origin: u32,
@@ -84,7 +84,7 @@ impl Machine {
     }
 
     /// Writes these waiting stores, and those before them to the same granules.
-    pub(super) fn drain(&mut self, memory: &mut impl Plain, slot: usize, which: Places) {
+    pub(super) fn drain(&mut self, memory: &mut impl PlainMemory, slot: usize, which: Places) {
         if which == 0 {
             return;
         }
@@ -132,7 +132,7 @@ impl Machine {
     }
 
     /// A store becomes a message.
-    fn commit(&mut self, memory: &mut impl Plain, slot: usize, write: Write, release: &Entries) {
+    fn commit(&mut self, memory: &mut impl PlainMemory, slot: usize, write: Write, release: &Entries) {
         self.before_write(memory, slot, write.span);
         self.now += 1;
         let Write { span, value, strength, origin, own, .. } = write;
@@ -181,7 +181,7 @@ impl Machine {
     /// memory holds then, where somebody wants to know.
     fn append(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         location: Location,
         message: Message,
         before: u32,
@@ -243,9 +243,9 @@ impl Machine {
     /// writes nothing (a compare that failed). Gives the old value.
     pub fn atomic(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
-        span: Span,
+        span: GranuleSpan,
         order: AtomicOrder,
         origin: u32,
         change: impl FnOnce(Value) -> Option<Value>,
@@ -310,7 +310,7 @@ impl Machine {
     }
 
     /// The messages that an atomic reads: none that a later, morally strong message has replaced.
-    fn atomic_read(&mut self, slot: usize, span: Span, strength: Strength) -> [u32; 4] {
+    fn atomic_read(&mut self, slot: usize, span: GranuleSpan, strength: Strength) -> [u32; 4] {
         let key = self.threads[slot].key;
         if span.count > 1 {
             let lasts: Vec<u32> = span
@@ -386,7 +386,13 @@ impl Machine {
         }
     }
 
-    fn write_after_read(&mut self, memory: &mut impl Plain, location: Location, at: u32, message: Message) {
+    fn write_after_read(
+        &mut self,
+        memory: &mut impl PlainMemory,
+        location: Location,
+        at: u32,
+        message: Message,
+    ) {
         // What came between the message that was read and this one must stay the only things there.
         let mut index = self.histories.chain(location).map_or(NONE, |chain| chain.last);
         while index != NONE && index != at {

@@ -4,17 +4,17 @@ use std::rc::Rc;
 
 use super::stale::Edge;
 use super::thread::Late;
-use super::{Machine, Plain};
+use super::{PlainMemory, PtxMachine};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::release::{self as entry, Entries, Release};
-use bugaroo_semantics::clocks::{View, Writers, joined};
-use bugaroo_semantics::location::{Span, Value};
+use bugaroo_semantics::clocks::{View, WriterSet, joined};
+use bugaroo_semantics::location::{GranuleSpan, Value};
 use bugaroo_semantics::scope::Scope;
 
-impl Machine {
+impl PtxMachine {
     /// An access of a thread begins: what is due happens, and late loads of the same bytes are resolved.
     #[inline]
-    pub(super) fn step(&mut self, memory: &mut impl Plain, slot: usize, span: Option<Span>) {
+    pub(super) fn step(&mut self, memory: &mut impl PlainMemory, slot: usize, span: Option<GranuleSpan>) {
         let thread = &mut self.threads[slot];
         thread.count += 1;
         if thread.due <= thread.count {
@@ -28,7 +28,7 @@ impl Machine {
         }
     }
 
-    fn do_what_is_due(&mut self, memory: &mut impl Plain, slot: usize) {
+    fn do_what_is_due(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         let count = self.threads[slot].count;
         self.settle_where(memory, slot, |late| late.due <= count);
         let due = self.threads[slot].waiting.due(count);
@@ -39,7 +39,7 @@ impl Machine {
     /// Resolves a thread's late loads of which `which` is true, in program order.
     pub(super) fn settle_where(
         &mut self,
-        memory: &mut impl Plain,
+        memory: &mut impl PlainMemory,
         slot: usize,
         which: impl Fn(&Late) -> bool,
     ) {
@@ -62,12 +62,12 @@ impl Machine {
     }
 
     /// The value of a late load is needed. None if it is not pending: it has been resolved already.
-    pub fn settle(&mut self, memory: &mut impl Plain, slot: usize, token: u64) {
+    pub fn settle(&mut self, memory: &mut impl PlainMemory, slot: usize, token: u64) {
         self.settle_where(memory, slot, |late| late.token == token);
     }
 
     /// Resolves all late loads of a thread.
-    pub fn settle_all(&mut self, memory: &mut impl Plain, slot: usize) {
+    pub fn settle_all(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         if !self.threads[slot].late.is_empty() {
             self.settle_where(memory, slot, |_| true);
         }
@@ -79,7 +79,7 @@ impl Machine {
     }
 
     /// Everything of a thread that waits happens: loads are resolved, then stores are written.
-    pub fn order(&mut self, memory: &mut impl Plain, slot: usize) {
+    pub fn order(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         self.settle_all(memory, slot);
         self.drain(memory, slot, self.threads[slot].waiting.all());
     }
@@ -88,7 +88,7 @@ impl Machine {
     pub(super) fn own_view(&mut self, slot: usize) -> Rc<View> {
         self.now += 1;
         let thread = &self.threads[slot];
-        let own = if self.lonely { Writers::cta(thread.key.cta()) } else { Writers::thread(thread.key) };
+        let own = if self.lonely { WriterSet::cta(thread.key.cta()) } else { WriterSet::thread(thread.key) };
         let mut view = View::clone(&thread.view);
         view.advance(own, self.now);
         view.belongs_to(thread.key, self.now);
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     /// A fence of a thread, other than a proxy fence.
-    pub fn fence(&mut self, memory: &mut impl Plain, slot: usize, scope: Scope, kind: FenceKind) {
+    pub fn fence(&mut self, memory: &mut impl PlainMemory, slot: usize, scope: Scope, kind: FenceKind) {
         self.step(memory, slot, None);
         if kind.releases() {
             self.order_for_release(memory, slot);
@@ -167,16 +167,16 @@ impl Machine {
     }
 
     /// What a thread brings to a barrier: called when it arrives. What it holds back is written first.
-    pub fn arrive(&mut self, memory: &mut impl Plain, slot: usize) {
+    pub fn arrive(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         self.step(memory, slot, None);
         self.order(memory, slot);
     }
 
     /// A barrier completes: whoever waits at it knows from now on what all who arrived knew and wrote.
     /// `writers` stands for those who arrived: one entry for all, if they are a whole CTA or warp.
-    pub fn barrier(&mut self, arrived: &[usize], waiting: &[usize], writers: Option<Writers>) {
-        let each = || arrived.iter().map(|slot| Writers::thread(self.threads[*slot].key)).collect();
-        let writers: Vec<Writers> = writers.map_or_else(each, |writers| vec![writers]);
+    pub fn barrier(&mut self, arrived: &[usize], waiting: &[usize], writers: Option<WriterSet>) {
+        let each = || arrived.iter().map(|slot| WriterSet::thread(self.threads[*slot].key)).collect();
+        let writers: Vec<WriterSet> = writers.map_or_else(each, |writers| vec![writers]);
         let all = self.gathered(arrived, &writers);
         for slot in waiting {
             self.knows_all(*slot, &all);
@@ -184,7 +184,7 @@ impl Machine {
     }
 
     /// What threads know together that meet, all that they wrote included: `writers` stands for them.
-    pub(super) fn gathered(&mut self, arrived: &[usize], writers: &[Writers]) -> Rc<View> {
+    pub(super) fn gathered(&mut self, arrived: &[usize], writers: &[WriterSet]) -> Rc<View> {
         self.now += 1;
         let mut all = arrived.first().map(|first| Rc::clone(&self.threads[*first].view)).unwrap_or_default();
         for slot in arrived {
@@ -211,7 +211,7 @@ impl Machine {
     }
 
     /// Strong stores of a thread that waits are written: it will do nothing for a while.
-    pub(super) fn drain_strong(&mut self, memory: &mut impl Plain, slot: usize) {
+    pub(super) fn drain_strong(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         let strong = self.threads[slot].waiting.strong();
         self.drain(memory, slot, strong);
     }
@@ -222,7 +222,7 @@ impl Machine {
     }
 
     /// A thread ends.
-    pub fn exit(&mut self, memory: &mut impl Plain, slot: usize) {
+    pub fn exit(&mut self, memory: &mut impl PlainMemory, slot: usize) {
         self.order(memory, slot);
         self.threads[slot].lives = false;
     }

@@ -7,7 +7,7 @@ use super::stale::Edge;
 use super::waiting::Queue;
 use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::clocks::release::Entries;
-use bugaroo_semantics::location::{Location, Span, Value};
+use bugaroo_semantics::location::{GranuleSpan, Location, Value};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 /// A load whose value has not been drawn yet.
@@ -16,7 +16,7 @@ pub struct Late {
     /// What the caller calls it by.
     pub token: u64,
     /// What it loads.
-    pub span: Span,
+    pub span: GranuleSpan,
     /// How.
     pub strength: Strength,
     pub(super) due: u64,

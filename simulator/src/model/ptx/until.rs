@@ -11,7 +11,7 @@
 use bugaroo_ptx::types::Space;
 
 use crate::alu::Width;
-use crate::decoded::{Access, Address, Base, Inst, Kind, NO_GUARD};
+use crate::decoded::{Address, Base, DecodedAccess, Inst, Kind, NO_GUARD};
 use crate::load::Program;
 
 /// No load, or none that may be late.
@@ -61,7 +61,7 @@ fn of(program: &Program, pc: usize) -> Option<u32> {
     last
 }
 
-fn rows(access: &Access) -> impl Iterator<Item = (i32, Width)> {
+fn rows(access: &DecodedAccess) -> impl Iterator<Item = (i32, Width)> {
     access.rows.into_iter().zip(access.width).take(access.vec.into())
 }
 

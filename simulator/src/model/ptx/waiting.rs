@@ -3,7 +3,7 @@
 //! With nearly every access somebody asks which of them are due, and whether one is of the bytes at hand. So where they begin and when
 //! they are due stands apart from the rest, eight to a line of the host's cache.
 
-use bugaroo_semantics::location::{Span, Value};
+use bugaroo_semantics::location::{GranuleSpan, Value};
 use bugaroo_semantics::scope::Strength;
 
 use super::fetch::fetch;
@@ -11,7 +11,7 @@ use super::fetch::fetch;
 /// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
-    pub span: Span,
+    pub span: GranuleSpan,
     pub value: Value,
     pub strength: Strength,
     pub origin: u32,
@@ -88,14 +88,14 @@ impl Queue {
 
     /// The newest one that has some of these bytes.
     #[inline]
-    pub fn newest(&self, span: Span) -> Option<&Waiting> {
+    pub fn newest(&self, span: GranuleSpan) -> Option<&Waiting> {
         let near = |place: &usize| self.marks[*place].is_near(span.first.offset);
         let mut near = (0..self.marks.len()).rev().filter(near).map(|place| &self.stores[place]);
         near.find(|store| store.span.overlaps(span))
     }
 
     /// Those that have some of these bytes.
-    pub fn overlapping(&self, span: Span) -> Places {
+    pub fn overlapping(&self, span: GranuleSpan) -> Places {
         let meeting = self.meeting(span);
         each(meeting)
             .filter(|place| self.stores[*place].span.overlaps(span))
@@ -104,7 +104,7 @@ impl Queue {
 
     /// Those that have a granule of these.
     #[inline]
-    pub fn meeting(&self, span: Span) -> Places {
+    pub fn meeting(&self, span: GranuleSpan) -> Places {
         let mut places = 0;
         for (place, mark) in self.marks.iter().enumerate() {
             if mark.is_near(span.first.offset) && self.stores[place].span.meets(span) {
@@ -150,7 +150,7 @@ impl Queue {
         each(places).fold(places, |places, place| places | self.same(self.stores[place].span))
     }
 
-    fn same(&self, span: Span) -> Places {
+    fn same(&self, span: GranuleSpan) -> Places {
         let mut places = 0;
         for (place, mark) in self.marks.iter().enumerate() {
             if mark.offset == span.first.offset as u32 && self.stores[place].span == span {

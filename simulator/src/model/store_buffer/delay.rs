@@ -34,7 +34,7 @@ impl StoreBuffer {
         site: Site,
         access: &Accessed<'_>,
         world: &mut World<'_>,
-    ) -> Step {
+    ) -> NextOperation {
         let mut all = [Group { space: Space::Global, lanes: at.lanes, targets: Targets::stepped(0, 0) }];
         if let Some(shared) = access.aim(at.lanes, &mut all[0].targets) {
             all[0].space = if shared { Space::Shared } else { Space::Global };
@@ -50,7 +50,7 @@ impl StoreBuffer {
         site: Site,
         (access, groups): (&Accessed<'_>, &[Group]),
         world: &mut World<'_>,
-    ) -> Step {
+    ) -> NextOperation {
         let bytes = access.bytes();
         let mut coins = 0;
         let has = |swarm: Swarm| swarm.has(site.number, access.semantics == Semantics::Weak);
@@ -96,7 +96,7 @@ impl StoreBuffer {
                 }
             }
             if stepped {
-                return Step::Again;
+                return NextOperation::Again;
             }
         }
         if site.slot != NONE {
@@ -106,7 +106,7 @@ impl StoreBuffer {
         if coins != 0 {
             self.delay(at, groups, (access, coins), looked.then_some(&hits), world);
         }
-        Step::Do { run: at.lanes & !coins, taken: coins, again: false }
+        NextOperation::Do { run: at.lanes & !coins, taken: coins, again: false }
     }
 
     /// The lanes by the space that they store to; others store to none that matters.

@@ -1,7 +1,7 @@
 //! Draining: what leaves a thread's buffers and a CTA's slots, for whom, a step at a time. Each function that answers a
 //! `bool` says whether it did a step that others can see; it is then to be called again.
 
-use bugaroo_semantics::event::{Memory, Range};
+use bugaroo_semantics::event::{Range, WhoseBytes};
 
 use super::*;
 use crate::address::SHARED_WINDOW;
@@ -35,8 +35,10 @@ pub(super) fn space_of(address: u64) -> Option<Space> {
 /// Bytes at a generic address, as whoever looks on knows them.
 pub(super) fn range(cta: u32, address: u64, bytes: u64) -> Range {
     match space_of(address) {
-        Some(Space::Shared) => Range { memory: Memory::Shared(cta), address: address - SHARED_WINDOW, bytes },
-        _ => Range { memory: Memory::Global, address, bytes },
+        Some(Space::Shared) => {
+            Range { memory: WhoseBytes::Shared(cta), address: address - SHARED_WINDOW, bytes }
+        }
+        _ => Range { memory: WhoseBytes::Global, address, bytes },
     }
 }
 

@@ -15,7 +15,7 @@ impl StoreBuffer {
         at: &At,
         access: &Accessed<'_>,
         world: &mut World<'_>,
-    ) -> Option<Step> {
+    ) -> Option<NextOperation> {
         if self.lockstep {
             return None;
         }
@@ -47,7 +47,7 @@ impl StoreBuffer {
         let concerned = self.concerned(at);
         self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        Some(Step::Do { run: at.lanes & !hits.lanes, taken: hits.lanes, again: false })
+        Some(NextOperation::Do { run: at.lanes & !hits.lanes, taken: hits.lanes, again: false })
     }
 
     /// Gives lanes what they read of a row's entries.
@@ -78,7 +78,12 @@ impl StoreBuffer {
     }
 
     /// A load, lane by lane.
-    pub(super) fn load_each(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    pub(super) fn load_each(
+        &mut self,
+        at: &At,
+        access: &Accessed<'_>,
+        world: &mut World<'_>,
+    ) -> NextOperation {
         let concerned = self.concerned(at);
         let (mut stepped, mut taken) = (false, 0);
         for lane in lanes(concerned) {
@@ -91,14 +96,14 @@ impl StoreBuffer {
             taken |= u32::from(found) << lane;
         }
         if stepped {
-            return Step::Again;
+            return NextOperation::Again;
         }
         for lane in lanes(taken) {
             self.forward(at, lane, access, world);
         }
         self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        Step::Do { run: at.lanes & !taken, taken, again: false }
+        NextOperation::Do { run: at.lanes & !taken, taken, again: false }
     }
 
     /// One step of what has to be done before a load that a lane cannot take from where it is: entries, its own

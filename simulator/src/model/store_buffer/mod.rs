@@ -58,7 +58,9 @@ use bugaroo_ptx::types::{Scope, Semantics};
 
 use super::notes::Note;
 use super::swarm::Swarm;
-use super::{Accessed, At, Event, Fence, MemoryModel, ModelCounts, Shape, Step, World, is_elsewhere};
+use super::{
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, World, is_elsewhere,
+};
 use crate::address::{Window, window};
 use crate::exec::lanes;
 use crate::schedule::Rng;
@@ -89,7 +91,7 @@ const WIDEST: u32 = 16;
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct StoreBufferSettings {
     /// Probability with which global and shared stores are delayed.
     pub pw: [f64; 2],
     /// The trial's seed, and the launch's number.
@@ -121,7 +123,7 @@ pub struct StoreBuffer {
 
 impl StoreBuffer {
     /// The model for one launch of a program with these sites.
-    pub fn new(settings: &Settings, sites: Arc<Sites>) -> StoreBuffer {
+    pub fn new(settings: &StoreBufferSettings, sites: Arc<Sites>) -> StoreBuffer {
         let (seed, launch) = settings.seed;
         StoreBuffer {
             thresholds: settings.pw.map(threshold),
@@ -217,9 +219,9 @@ impl MemoryModel for StoreBuffer {
         self.loaded(at) == 0 && self.ctas[at.cta as usize].held == 0
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if self.begin_access(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         if let Some(step) = self.load_together(at, access, world) {
             return step;
@@ -227,26 +229,26 @@ impl MemoryModel for StoreBuffer {
         self.load_each(at, access, world)
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if self.begin_access(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let site = self.sites.at(at.pc);
         if !drains(access.semantics) {
             return self.store_some(at, site, access, world);
         }
         if self.drain_for_device(at, at.lanes, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         if site.slot != NONE {
             self.coins.count(at, site.slot);
         }
-        Step::run(at.lanes)
+        NextOperation::run(at.lanes)
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if self.begin_access(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let mut stepped = false;
         if drains(access.semantics) {
@@ -262,26 +264,26 @@ impl MemoryModel for StoreBuffer {
             }
         }
         if stepped {
-            return Step::Again;
+            return NextOperation::Again;
         }
         self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(at.lanes.count_ones());
-        Step::run(at.lanes)
+        NextOperation::run(at.lanes)
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         let stepped = if fence.scope == Scope::Cta && fence.kind != FenceKind::Proxy {
             self.ctas[at.cta as usize].age(at.lanes.count_ones());
             self.empty_both(at, at.lanes, Towards::Fence, world)
         } else {
             self.drain_for_device(at, at.lanes, world)
         };
-        if stepped { Step::Again } else { Step::run(at.lanes) }
+        if stepped { NextOperation::Again } else { NextOperation::run(at.lanes) }
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         let stepped = match event {
-            Event::Collective => {
+            ModelEvent::Collective => {
                 let loaded = self.loaded(at);
                 let mut stepped = false;
                 for lane in lanes(loaded) {
@@ -290,14 +292,14 @@ impl MemoryModel for StoreBuffer {
                 }
                 stepped
             }
-            Event::Barrier | Event::WarpBarrier => {
+            ModelEvent::Barrier | ModelEvent::WarpBarrier => {
                 self.ctas[at.cta as usize].age(at.lanes.count_ones());
                 self.empty_both(at, at.lanes, Towards::Cta, world)
             }
-            Event::Opaque => self.drain_for_device(at, at.lanes, world),
-            Event::Exit => self.exit(at, world),
+            ModelEvent::Opaque => self.drain_for_device(at, at.lanes, world),
+            ModelEvent::Exit => self.exit(at, world),
         };
-        if stepped { Step::Again } else { Step::run(at.lanes) }
+        if stepped { NextOperation::Again } else { NextOperation::run(at.lanes) }
     }
 
     fn is_restless(&self) -> bool {

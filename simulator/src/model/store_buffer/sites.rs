@@ -27,7 +27,7 @@ pub struct Sites {
 impl Sites {
     /// Finds them: the table is that of the text which the program was loaded from.
     pub fn new(program: &Program, table: &SiteTable) -> Sites {
-        let of = |point: &bugaroo_injector::collect_sites::Point| {
+        let of = |point: &bugaroo_injector::collect_sites::InjectionPoint| {
             let slot = match point.kind {
                 PointKind::Store { slot, .. } => slot,
                 _ => NONE,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::PTX;
 use super::encoder::{Part, encode};
-use crate::images::fatbin::{FatError, Reader, ThisProcess, WRAPPER_MAGIC, fat_binary_at, wrapper_at};
+use crate::images::fatbin::{FatError, ImageMemory, ThisProcess, WRAPPER_MAGIC, fat_binary_at, wrapper_at};
 
 /// Memory with holes: start of each piece, and its content.
 #[derive(Default)]
 struct Pieces(BTreeMap<u64, Vec<u8>>);
 
-impl Reader for Pieces {
+impl ImageMemory for Pieces {
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
         let Some((start, piece)) = self.0.range(..=address).next_back() else { return false };
         let Some(from) = piece.get((address - start) as usize..) else { return false };
@@ -71,7 +71,7 @@ fn lies_lead_to_errors() {
 #[test]
 fn a_list_without_an_end_is_an_error() {
     struct Endless;
-    impl Reader for Endless {
+    impl ImageMemory for Endless {
         fn read(&self, address: u64, into: &mut [u8]) -> bool {
             let source = match address {
                 0x1000 => wrapper(2, 0x2000, 0x3000),

@@ -1,16 +1,16 @@
 use super::PTX;
 use super::encoder::{Part, encode};
-use crate::images::fatbin::{Choice, FatBinary, choose};
+use crate::images::fatbin::{FatBinary, ImageChoice, choose};
 
 /// The architecture of the PTX that runs on a device of compute capability 9.0.
 fn chosen(parts: &[Part]) -> Result<String, String> {
     let bytes = encode(parts);
     let binary = FatBinary::parse(&bytes).expect("it is whole");
     match choose(&binary, (9, 0)) {
-        Choice::Ptx(entry) => Ok(entry.architecture.to_string()),
-        Choice::Later(entry) => Ok(format!("{}, meant for later devices", entry.architecture)),
-        Choice::Empty => Err("empty".to_owned()),
-        Choice::None(chosen) => Err(chosen.advice(90)),
+        ImageChoice::Ptx(entry) => Ok(entry.architecture.to_string()),
+        ImageChoice::Later(entry) => Ok(format!("{}, meant for later devices", entry.architecture)),
+        ImageChoice::Empty => Err("empty".to_owned()),
+        ImageChoice::None(chosen) => Err(chosen.advice(90)),
     }
 }
 

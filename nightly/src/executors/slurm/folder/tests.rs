@@ -8,8 +8,8 @@ fn folder() -> (tempfile::TempDir, Folder) {
     (place, folder)
 }
 
-fn job() -> Job {
-    Job {
+fn job() -> SlurmJob {
+    SlurmJob {
         schema: SCHEMA,
         label: "monday".into(),
         plan: "/p/plan.toml".into(),

@@ -28,7 +28,7 @@ impl Place {
     fn command(&self) -> Command {
         let plan = Plan::read(&self.folder.path().join("plan.toml")).expect("a plan");
         let slurm = plan.slurm.as_ref().expect("a table");
-        let request = Request {
+        let request = SlurmRequest {
             bugaroo: self.folder.path().join("bugaroo"),
             label: "mon day's".into(),
             seed: 7,

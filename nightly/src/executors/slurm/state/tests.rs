@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn states(tasks: &Tasks) -> Vec<(u32, State)> {
+fn states(tasks: &Tasks) -> Vec<(u32, TaskState)> {
     tasks.iter().map(|(number, task)| (*number, task.state)).collect()
 }
 
@@ -18,7 +18,7 @@ fn squeue_tells_of_tasks_that_wait_run_and_have_ended() {
     let known: Vec<u32> = tasks.keys().copied().collect();
     assert_eq!(known, Vec::from_iter(1..=12));
     let failed = Task {
-        state: State::Failed,
+        state: TaskState::Failed,
         word: "FAILED".into(),
         code: Some(5),
         signal: None,
@@ -27,11 +27,11 @@ fn squeue_tells_of_tasks_that_wait_run_and_have_ended() {
         reason: "NonZeroExitCode".into(),
     };
     assert_eq!(tasks[&1], failed);
-    assert_eq!((tasks[&3].state, tasks[&3].signal), (State::Cancelled, Some(15)));
-    assert_eq!((tasks[&9].state, tasks[&9].ended.as_str()), (State::Waits, ""));
+    assert_eq!((tasks[&3].state, tasks[&3].signal), (TaskState::Cancelled, Some(15)));
+    assert_eq!((tasks[&9].state, tasks[&9].ended.as_str()), (TaskState::Waits, ""));
     assert_eq!(tasks[&9].reason, "JobArrayTaskLimit");
-    assert_eq!((tasks[&5].state, tasks[&6].state), (State::Runs, State::Runs));
-    assert_eq!((tasks[&2].state, tasks[&4].state), (State::Cancelled, State::Cancelled));
+    assert_eq!((tasks[&5].state, tasks[&6].state), (TaskState::Runs, TaskState::Runs));
+    assert_eq!((tasks[&2].state, tasks[&4].state), (TaskState::Cancelled, TaskState::Cancelled));
     assert_eq!(of_squeue("", 3).expect("nothing"), Tasks::new());
 }
 
@@ -45,9 +45,18 @@ fn sacct_tells_the_same() {
                    24_[6-7,9%5]|PENDING|0:0|None assigned|Unknown\n\
                    24_8|COMPLETED|0:0|n2|2026-11-23T23:00:10\n";
     let tasks = of_sacct(printed, 24, 9).expect("it is readable");
-    let (waits, runs) = (State::Waits, State::Runs);
-    let all =
-        [State::Failed, State::Cancelled, waits, runs, State::Failed, waits, waits, State::Completed, waits];
+    let (waits, runs) = (TaskState::Waits, TaskState::Runs);
+    let all = [
+        TaskState::Failed,
+        TaskState::Cancelled,
+        waits,
+        runs,
+        TaskState::Failed,
+        waits,
+        waits,
+        TaskState::Completed,
+        waits,
+    ];
     assert_eq!(states(&tasks), Vec::from_iter((1..).zip(all)));
     assert_eq!((tasks[&1].code, tasks[&1].signal), (Some(5), None));
     assert_eq!((tasks[&5].code, tasks[&5].signal), (None, Some(9)));

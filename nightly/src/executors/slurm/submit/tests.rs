@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::*;
-use crate::executors::slurm::Progress;
+use crate::executors::slurm::SlurmProgress;
 use crate::executors::slurm::tool::Tool;
 
 struct Place {
@@ -21,7 +21,7 @@ impl Tell for Told {
         self.0.lock().expect("nobody panics here").push(line.to_owned());
     }
 
-    fn progress(&self, _: &Progress) {}
+    fn progress(&self, _: &SlurmProgress) {}
 }
 
 impl Place {
@@ -66,9 +66,9 @@ impl Place {
     }
 }
 
-fn request() -> Request {
+fn request() -> SlurmRequest {
     let poll = Duration::from_millis(10);
-    Request { bugaroo: "/bugaroo".into(), label: "monday".into(), seed: 1, again: false, poll }
+    SlurmRequest { bugaroo: "/bugaroo".into(), label: "monday".into(), seed: 1, again: false, poll }
 }
 
 async fn try_it(tools: &Tools, told: &Told, interrupt: &mut Interrupt) -> Result<u32, SlurmError> {

@@ -2,12 +2,12 @@
 
 use super::bytes::{Seen, WIDEST, Where, find, order, packed, parts, unpacked};
 use super::late::Pending;
-use super::{At, Ptx};
+use super::{At, PtxModel};
 use crate::exec::lanes;
 use crate::model::Accessed;
 use crate::model::notes::Note;
 use crate::model::ptx::kept::AtOnce;
-use crate::model::ptx::{AtomicOrder, Loaded, Location, Plain, Span, Strength};
+use crate::model::ptx::{AtomicOrder, GranuleSpan, Loaded, Location, PlainMemory, Strength};
 
 /// The elements of an access that are in its part from this byte on.
 fn elements(access: &Accessed<'_>, done: u32) -> u8 {
@@ -15,7 +15,7 @@ fn elements(access: &Accessed<'_>, done: u32) -> u8 {
     (first..end.clamp(first + 1, access.elements.max(first + 1))).fold(0, |all, element| all | 1 << element)
 }
 
-impl Ptx {
+impl PtxModel {
     /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
     pub(super) fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
         let warp = at.warp as usize;
@@ -73,7 +73,7 @@ impl Ptx {
         let slot = Self::slot(at, lane);
         let weak = strength == Strength::Weak;
         if late.is_none() {
-            let span = Span::new(first, byte, bytes);
+            let span = GranuleSpan::new(first, byte, bytes);
             if busy {
                 self.machine.step(memory, slot, Some(span));
             }
@@ -98,7 +98,7 @@ impl Ptx {
         let chances = self.chances(at, first.space, weak);
         self.machine.set_chances(if late.is_some() { chances.certainly_late() } else { chances });
         if late.is_some() {
-            self.machine.step(memory, slot, Some(Span::new(first, byte, bytes)));
+            self.machine.step(memory, slot, Some(GranuleSpan::new(first, byte, bytes)));
         }
         self.tokens += u64::from(late.is_some());
         let token = late.map(|_| self.tokens);
@@ -151,7 +151,7 @@ impl Ptx {
         let (slot, bytes) = (Self::slot(at, lane), access.bytes());
         // Most are of this kind.
         if bytes == 4 && access.elements == 1 && memory.is_memory_itself() {
-            let span = Span::new(first, byte, bytes);
+            let span = GranuleSpan::new(first, byte, bytes);
             if !self.machine.agrees(first, access.read(lane, 0) as u32) {
                 self.machine.believe(memory, span);
             }
@@ -181,7 +181,7 @@ impl Ptx {
         memory: &mut Seen<'_, '_>,
     ) -> bool {
         let Some((first, byte)) = self.place(at, lane, address, memory) else { return false };
-        let span = Span::new(first, byte, access.bytes());
+        let span = GranuleSpan::new(first, byte, access.bytes());
         let (strength, acquire, release) = order(access.semantics);
         let Strength::Strong(scope) = strength else {
             self.opaque(at, 1 << lane, memory);

@@ -3,7 +3,7 @@
 use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::{acquires, releases};
 
-use super::super::{Location, Plain, Space, Span, Strength, Value};
+use super::super::{GranuleSpan, Location, MemorySpace, PlainMemory, Strength, Value};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::model::notes::Notes;
 use crate::model::{At, World, is_elsewhere};
@@ -26,12 +26,12 @@ impl Seen<'_, '_> {
 /// The generic address of a location, for a thread of the block whose it is.
 pub(super) fn address(location: Location) -> u64 {
     match location.space {
-        Space::Global => location.offset,
-        Space::Shared => SHARED_WINDOW + location.offset,
+        MemorySpace::Global => location.offset,
+        MemorySpace::Shared => SHARED_WINDOW + location.offset,
     }
 }
 
-impl Plain for Seen<'_, '_> {
+impl PlainMemory for Seen<'_, '_> {
     fn read(&mut self, location: Location) -> u32 {
         let (block, address) = (location.block, address(location));
         match self.world.read(block, address, 4) {
@@ -85,19 +85,19 @@ pub(super) fn find(at: &At, address: u64) -> Where {
 }
 
 /// The parts of an access of so many bytes, each one access of the machine: offset and span.
-pub(super) fn parts(first: Location, byte: u32, bytes: u32) -> impl Iterator<Item = (u32, Span)> {
+pub(super) fn parts(first: Location, byte: u32, bytes: u32) -> impl Iterator<Item = (u32, GranuleSpan)> {
     let size = bytes.min(WIDEST);
     (0..bytes / size)
-        .map(move |part| (part * size, Span::new(first.plus(u64::from(part * size / 4)), byte, size)))
+        .map(move |part| (part * size, GranuleSpan::new(first.plus(u64::from(part * size / 4)), byte, size)))
 }
 
 /// A span's bytes as a number, and back.
-pub(super) fn packed(span: Span, value: Value) -> u128 {
+pub(super) fn packed(span: GranuleSpan, value: Value) -> u128 {
     let whole = value.iter().rev().fold(0, |whole, word| whole << 32 | u128::from(*word));
     whole >> span.mask.trailing_zeros()
 }
 
-pub(super) fn unpacked(span: Span, whole: u128) -> Value {
+pub(super) fn unpacked(span: GranuleSpan, whole: u128) -> Value {
     let whole = whole << span.mask.trailing_zeros();
     [0, 32, 64, 96].map(|shift| (whole >> shift) as u32)
 }

@@ -1,7 +1,7 @@
 //! Late loads of a program's lanes: which are, for how long, and where their values go in the end.
 
 use super::bytes::{Seen, order, packed};
-use super::{At, Ptx};
+use super::{At, PtxModel};
 use crate::model::Accessed;
 use crate::model::accessed::Registers;
 use crate::model::ptx::Strength;
@@ -55,7 +55,7 @@ pub(super) struct Pending {
     pub stays: u32,
 }
 
-impl Ptx {
+impl PtxModel {
     /// Gives a thread's loads that have been resolved their values.
     pub(super) fn deliver(&mut self, at: &At, lane: usize) {
         for (late, value) in self.machine.take_settled(Self::slot(at, lane)) {

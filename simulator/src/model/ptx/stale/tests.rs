@@ -1,12 +1,14 @@
 use bugaroo_ptx::op::FenceKind;
 
-use crate::model::Missing;
-use crate::model::ptx::{Chances, Loaded, Location, Machine, Plain, Scope, Span, Strength, ThreadKey};
+use crate::model::LackingEdge;
+use crate::model::ptx::{
+    Chances, GranuleSpan, Loaded, Location, PlainMemory, PtxMachine, Scope, Strength, ThreadKey,
+};
 
 /// Two words.
 struct Words([u32; 2]);
 
-impl Plain for Words {
+impl PlainMemory for Words {
     fn read(&mut self, location: Location) -> u32 {
         self.0[location.offset as usize / 4]
     }
@@ -20,18 +22,18 @@ impl Plain for Words {
 const WEAK: (Strength, bool) = (Strength::Weak, false);
 const RELAXED: (Strength, bool) = (Strength::Strong(Scope::Gpu), false);
 
-fn word(index: u64) -> Span {
-    Span::new(Location::global(index * 4), 0, 4)
+fn word(index: u64) -> GranuleSpan {
+    GranuleSpan::new(Location::global(index * 4), 0, 4)
 }
 
 /// Two readers miss the same write by the same load, each for a reason of its own: what is told of a reader and what is told
 /// of the edge belong together, whichever it is.
 #[test]
 fn a_stale_read_is_told_as_it_was() {
-    let mut machine = Machine::new(3, Chances::new(0.0, 1.0), 1, 1 << 30);
+    let mut machine = PtxMachine::new(3, Chances::new(0.0, 1.0), 1, 1 << 30);
     let mut memory = Words([0; 2]);
     (0..3).for_each(|slot| machine.start(slot, ThreadKey::new(slot as u32, 0)));
-    let load = |machine: &mut Machine, memory: &mut Words, slot, at, order, origin| match machine.load(
+    let load = |machine: &mut PtxMachine, memory: &mut Words, slot, at, order, origin| match machine.load(
         memory,
         slot,
         word(at),
@@ -42,20 +44,20 @@ fn a_stale_read_is_told_as_it_was() {
         Loaded::Now(value) => value[0],
         Loaded::Late => unreachable!("no token was given"),
     };
-    let told = |machine: &Machine| {
+    let told = |machine: &PtxMachine| {
         let all = machine.stale_reads();
         let kind = all.iter().find(|kind| kind.load == 10).expect("the load has missed the write");
         (kind.reader.cta(), kind.missing, kind.count)
     };
     machine.store(&mut memory, 0, word(0), [1, 0, 0, 0], WEAK, 20);
     assert_eq!(load(&mut machine, &mut memory, 1, 0, WEAK, 10), 0);
-    assert_eq!(told(&machine), (1, Missing::Release, 1));
+    assert_eq!(told(&machine), (1, LackingEdge::Release, 1));
     machine.fence(&mut memory, 0, Scope::Gpu, FenceKind::AcqRel);
     machine.store(&mut memory, 0, word(1), [1, 0, 0, 0], RELAXED, 21);
     while load(&mut machine, &mut memory, 2, 1, RELAXED, 11) == 0 {}
     assert_eq!(load(&mut machine, &mut memory, 2, 0, WEAK, 10), 0);
-    assert_eq!(told(&machine), (2, Missing::Acquire, 2));
+    assert_eq!(told(&machine), (2, LackingEdge::Acquire, 2));
     // By now the other reader lacks an acquire, too; it is counted, and the example stays whole.
     assert_eq!(load(&mut machine, &mut memory, 1, 0, WEAK, 10), 0);
-    assert_eq!(told(&machine), (2, Missing::Acquire, 3));
+    assert_eq!(told(&machine), (2, LackingEdge::Acquire, 3));
 }

@@ -12,8 +12,8 @@ use super::plain::Plain;
 use crate::address::SHARED_WINDOW;
 use crate::model::notes::Notes;
 use crate::{
-    AllocationKind, DeviceConfig, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Rng, Scheduler,
-    launch_with,
+    AllocationKind, DeviceConfig, LaunchSpec, Memory, PctScheduler, Program, RandomScheduler, Rng,
+    SchedulerStrategy, launch_with,
 };
 
 /// Bytes of global memory, and of each block's shared memory.
@@ -92,27 +92,27 @@ impl<M: MemoryModel> MemoryModel for Traced<M> {
         self.hook(&at, "end", world, |under, world| under.end_block(cta, world));
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.hook(at, "load", world, |under, world| match under.passes_load(at) {
             // What needs no model ages nothing, either; the plain one says of no load that it needs none.
-            true => Step::run(at.lanes),
+            true => NextOperation::run(at.lanes),
             false => under.load(at, access, world),
         })
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.hook(at, "store", world, |under, world| under.store(at, access, world))
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         self.hook(at, "atomic", world, |under, world| under.atomic(at, access, world))
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         self.hook(at, "fence", world, |under, world| under.fence(at, fence, world))
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         self.hook(at, &format!("{event:?}"), world, |under, world| under.event(at, event, world))
     }
 
@@ -254,8 +254,11 @@ fn outcome(text: &str, seed: u64, plain: bool) -> Outcome {
     memory.fill(global, BYTES.into(), &[0]).expect("allocated");
     let mut probability = || f64::from(choose(&[2, 5, 8, 10, 10])) / 10.0;
     let pw = [probability(), probability()];
-    let settings =
-        Settings { pw, seed: (seed, u64::from(choose(&[0, 1, 5]))), capacity: choose(&[1, 3, 20, 256, 256]) };
+    let settings = StoreBufferSettings {
+        pw,
+        seed: (seed, u64::from(choose(&[0, 1, 5]))),
+        capacity: choose(&[1, 3, 20, 256, 256]),
+    };
     let notes = (choose(&[0, 0, 1]) == 1).then(Notes::default);
     let turns = choose(&[1, 3, 10, 40, 70]);
     let mut params = global.to_le_bytes().to_vec();
@@ -269,7 +272,7 @@ fn outcome(text: &str, seed: u64, plain: bool) -> Outcome {
         cluster: None,
         step_budget: None,
     };
-    let mut scheduler: Box<dyn Scheduler> = match choose(&[0, 1]) {
+    let mut scheduler: Box<dyn SchedulerStrategy> = match choose(&[0, 1]) {
         0 => Box::new(RandomScheduler::new(seed)),
         _ => Box::new(PctScheduler::new(seed, 3, None)),
     };

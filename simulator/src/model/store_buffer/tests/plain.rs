@@ -48,7 +48,7 @@ impl Thread {
 }
 
 pub(super) struct Plain {
-    settings: Settings,
+    settings: StoreBufferSettings,
     sites: Arc<Sites>,
     capacity: usize,
     lockstep: bool,
@@ -62,7 +62,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub fn new(settings: &Settings, sites: Arc<Sites>) -> Plain {
+    pub fn new(settings: &StoreBufferSettings, sites: Arc<Sites>) -> Plain {
         Plain {
             capacity: settings.capacity as usize,
             draws: Rng::new(launch_key(settings.seed.0, settings.seed.1)),
@@ -370,9 +370,9 @@ impl MemoryModel for Plain {
         while self.leave(&at, u32::MAX, world) {}
     }
 
-    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if self.expire(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let concerned = self.concerned(at);
         let (mut stepped, mut taken) = (false, 0);
@@ -386,24 +386,24 @@ impl MemoryModel for Plain {
             taken |= u32::from(found) << lane;
         }
         if stepped {
-            return Step::Again;
+            return NextOperation::Again;
         }
         lanes(taken).for_each(|lane| self.forward(at, lane, access, world));
         self.count_calls(at);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        Step::Do { run: at.lanes & !taken, taken, again: false }
+        NextOperation::Do { run: at.lanes & !taken, taken, again: false }
     }
 
-    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if self.expire(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let site = self.sites.at(at.pc);
         let (bytes, strong) = (access.bytes(), access.semantics != Semantics::Weak);
         let mut coins = 0;
         if drains(access.semantics) {
             if self.drain_for_device(at, world) {
-                return Step::Again;
+                return NextOperation::Again;
             }
         } else {
             coins = lanes(at.lanes)
@@ -416,7 +416,7 @@ impl MemoryModel for Plain {
                 stepped |= self.before_store(at, lane, place, coins >> lane & 1 != 0, world);
             }
             if stepped {
-                return Step::Again;
+                return NextOperation::Again;
             }
             self.count_calls(at);
         }
@@ -428,12 +428,12 @@ impl MemoryModel for Plain {
             let entry = Entry::new(access.address(lane), bytes, access.whole_value(lane), strong);
             self.delay(at, lane, space, entry, world);
         }
-        Step::Do { run: at.lanes & !coins, taken: coins, again: false }
+        NextOperation::Do { run: at.lanes & !coins, taken: coins, again: false }
     }
 
-    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> Step {
+    fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if self.expire(at, world) {
-            return Step::Again;
+            return NextOperation::Again;
         }
         let mut stepped = false;
         if drains(access.semantics) {
@@ -449,36 +449,36 @@ impl MemoryModel for Plain {
             }
         }
         if stepped {
-            return Step::Again;
+            return NextOperation::Again;
         }
         self.count_calls(at);
         self.ctas[at.cta as usize].age(at.lanes.count_ones());
-        Step::run(at.lanes)
+        NextOperation::run(at.lanes)
     }
 
-    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> Step {
+    fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
         let stepped = if fence.scope == Scope::Cta && fence.kind != FenceKind::Proxy {
             self.ctas[at.cta as usize].age(at.lanes.count_ones());
             self.empty_both(at, Towards::Fence, world)
         } else {
             self.drain_for_device(at, world)
         };
-        if stepped { Step::Again } else { Step::run(at.lanes) }
+        if stepped { NextOperation::Again } else { NextOperation::run(at.lanes) }
     }
 
-    fn event(&mut self, at: &At, event: Event, world: &mut World<'_>) -> Step {
+    fn event(&mut self, at: &At, event: ModelEvent, world: &mut World<'_>) -> NextOperation {
         let slot = at.cta as usize;
         let stepped = match event {
-            Event::Collective => {
+            ModelEvent::Collective => {
                 let loaded = self.loaded(at);
                 lanes(loaded).filter(|lane| self.drain_strong(at, *lane, world)).count() != 0
             }
-            Event::Barrier | Event::WarpBarrier => {
+            ModelEvent::Barrier | ModelEvent::WarpBarrier => {
                 self.ctas[slot].age(at.lanes.count_ones());
                 self.empty_both(at, Towards::Cta, world)
             }
-            Event::Opaque => self.drain_for_device(at, world),
-            Event::Exit => {
+            ModelEvent::Opaque => self.drain_for_device(at, world),
+            ModelEvent::Exit => {
                 let gone = self.ctas[slot].exited + at.lanes.count_ones();
                 let last = gone == self.shape.threads_per_cta;
                 let stepped =
@@ -487,7 +487,7 @@ impl MemoryModel for Plain {
                 stepped
             }
         };
-        if stepped { Step::Again } else { Step::run(at.lanes) }
+        if stepped { NextOperation::Again } else { NextOperation::run(at.lanes) }
     }
 
     fn is_restless(&self) -> bool {
