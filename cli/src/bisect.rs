@@ -11,7 +11,7 @@ use bugaroo_bisect::{
     NeededScope, SearchOrder, SearchReport, SearchStep, Searched, compiled, journal, search_program,
 };
 use bugaroo_harness::{
-    Finding, Interrupt, Oracle, Settings, Suppressions, Variation, campaign, progress, runtime,
+    Finding, Interrupt, Oracle, Settings, Suppressions, Variation, block_on, campaign, progress,
 };
 use bugaroo_protocol::{Detector, Model};
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
         note(format_args!("the trials are kept in {}", directory.display()));
     }
     let mut not_built = None;
-    let searched = runtime::block_on(async {
+    let searched = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let mut searched =
             search_program(order, library, interrupt.clone(), reporter.as_ref(), &tell).await?;

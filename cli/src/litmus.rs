@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bugaroo_harness::{Interrupt, runtime};
+use bugaroo_harness::{Interrupt, block_on};
 use bugaroo_litmus::{LitmusReport, Options, Strategy, Suite, TestModel};
 
 use crate::args::{Backend, Format, LitmusArgs, LitmusModel, Scheduler};
@@ -78,7 +78,7 @@ fn exit(report: &LitmusReport, findings: u8, interrupted: bool) -> Exit {
 /// From the first signal on, no more trials are begun. The thread ends with the process.
 fn stop_on_signals(stop: Arc<AtomicBool>) {
     std::thread::spawn(move || {
-        let waited = runtime::block_on(async {
+        let waited = block_on(async {
             let mut interrupt = Interrupt::on_signals()?;
             interrupt.wait().await;
             std::io::Result::Ok(())

@@ -10,7 +10,7 @@ mod slurm;
 pub use history::history;
 pub use init::init;
 
-use bugaroo_harness::{Interrupt, runtime};
+use bugaroo_harness::{Interrupt, block_on};
 use bugaroo_nightly::begin::{Begun, begin};
 use bugaroo_nightly::history::Store;
 use bugaroo_nightly::merge;
@@ -29,7 +29,7 @@ use shared::{merge_error, plan, report, show, wanted};
 pub fn nightly(args: &NightlyArgs) -> anyhow::Result<Exit> {
     let plan = plan(&args.plan)?;
     if args.dry_run {
-        let past = runtime::block_on(human::dry_run(&plan))??;
+        let past = block_on(human::dry_run(&plan))??;
         print(&past)?;
         return Ok(absent(&plan));
     }
@@ -56,7 +56,7 @@ fn absent(plan: &Plan) -> Exit {
 
 fn local(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let library = libraries::find()?;
-    let (night, complete) = runtime::block_on(async {
+    let (night, complete) = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let begun = begin(plan, &wanted(args)).await.map_err(usage)?;
         tell_begin(&begun);
@@ -122,7 +122,7 @@ fn usage(error: bugaroo_nightly::begin::BeginError) -> anyhow::Error {
 /// Puts shards together.
 pub fn merge(args: &MergeArgs) -> anyhow::Result<Exit> {
     let plan = plan(&args.plan)?;
-    let night = runtime::block_on(async {
+    let night = block_on(async {
         let store = match &args.results {
             Some(path) => Store::file(path, bugaroo_nightly::history::store::JournalMode::WriteAhead).await?,
             None => Store::open(&plan.database).await?,

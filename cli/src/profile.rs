@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bugaroo_harness::{
-    Finding, Findings, Interrupt, KernelProfile, Profile, Session, Settings, Variation, progress, runtime,
+    Finding, Findings, Interrupt, KernelProfile, Profile, Session, Settings, Variation, block_on, progress,
 };
 use bugaroo_protocol::{Backend, DelayedSpace, Model};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     let library = libraries::find()?;
     let settings = Settings { input: setup::input()?, ..settings };
     let reporter = progress::for_standard_error();
-    let (profile, findings) = runtime::block_on(async {
+    let (profile, findings) = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let session = Session::start(target.clone(), settings, library, interrupt, reporter.as_ref()).await?;
         let baseline = session.baseline();

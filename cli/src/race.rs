@@ -7,7 +7,7 @@ pub mod sarif;
 mod shown;
 
 use bugaroo_harness::{
-    Campaign, Interrupt, Oracle, Settings, Stop, Suppressions, Turns, Variation, progress, runtime,
+    Campaign, Interrupt, Oracle, Settings, Stop, Suppressions, Turns, Variation, block_on, progress,
 };
 use bugaroo_protocol::{Detector as Known, RaceSettings};
 
@@ -39,7 +39,7 @@ pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
     let library = libraries::find()?;
     campaign.settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
-    let mut summary = runtime::block_on(async {
+    let mut summary = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(campaign.run(library, interrupt, reporter.as_ref()).await?)
     })??;

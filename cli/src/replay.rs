@@ -7,7 +7,7 @@ use bugaroo_harness::capture::Output;
 use bugaroo_harness::race::Look;
 use bugaroo_harness::words::failure;
 use bugaroo_harness::{
-    Error, FullTrial, RaceSummary, RunDir, TrialRecord, Variation, replay as harness, runtime,
+    Error, FullTrial, RaceSummary, RunDir, TrialRecord, Variation, block_on, replay as harness,
 };
 use bugaroo_harness::{Findings, Interrupt};
 use bugaroo_protocol::Detector;
@@ -43,7 +43,7 @@ pub fn replay(args: &ReplayArgs) -> anyhow::Result<Exit> {
     }
     let target = replay.target().clone();
     let (record, variation) = (replay.record().clone(), replay.variation());
-    let again = runtime::block_on(async {
+    let again = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(replay.run(library, interrupt).await?)
     })??;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use bugaroo_harness::findings::Share;
 use bugaroo_harness::words::failure;
 use bugaroo_harness::{
-    Campaign, CellSummary, Finding, ForkServerUse, Interrupt, Outcome, RunSummary, Stop, progress, runtime,
+    Campaign, CellSummary, Finding, ForkServerUse, Interrupt, Outcome, RunSummary, Stop, block_on, progress,
 };
 use bugaroo_protocol::{Backend, Model, Scheduler};
 use serde::Serialize;
@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let library = libraries::find()?;
     campaign.settings.input = setup::input()?;
     let reporter = progress::for_standard_error();
-    let summary = runtime::block_on(async {
+    let summary = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(campaign.run(library, interrupt, reporter.as_ref()).await?)
     })??;

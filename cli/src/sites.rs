@@ -1,7 +1,7 @@
 //! `bugaroo sites`.
 
 use bugaroo_harness::session::list_sites;
-use bugaroo_harness::{Exit as AppExit, Interrupt, Settings, runtime};
+use bugaroo_harness::{Exit as AppExit, Interrupt, Settings, block_on};
 use bugaroo_protocol::{Site, SiteKind};
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub fn sites(args: &SitesArgs) -> anyhow::Result<Exit> {
     let target = setup::target(&args.program)?;
     let library = libraries::find()?;
     let settings = Settings { timeout: args.timeout, input: setup::input()?, ..Settings::default() };
-    let list = runtime::block_on(async {
+    let list = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         anyhow::Ok(list_sites(target.clone(), settings, library, interrupt).await?)
     })??;

@@ -1,6 +1,7 @@
 //! Which accesses of a grid a detector looks at. For detectors whose orders come from barriers and fences, or from accesses that they go by
 //! whether or not they look at them: an access that is left out can neither race nor be the reason of a false report.
 
+use bugaroo_semantics::splitmix::{GOLDEN, mix};
 use std::ops::Range;
 
 use bugaroo_semantics::event::{Access, WhoseBytes};
@@ -88,7 +89,9 @@ impl Watched {
 
     /// Whether a block is chosen.
     pub fn has_block(&self, block: u64) -> bool {
-        let chosen = |(count, seed): (u64, u64)| mixed(block.wrapping_add(seed)).is_multiple_of(count.max(1));
+        let chosen = |(count, seed): (u64, u64)| {
+            mix(block.wrapping_add(seed).wrapping_mul(GOLDEN)).is_multiple_of(count.max(1))
+        };
         self.blocks.has(block) && self.one_block_in.is_none_or(chosen)
     }
 
@@ -107,14 +110,6 @@ impl Watched {
             .filter(|lane| memory.meet(access.address(*lane), bytes))
             .fold(0, |lanes, lane| lanes | 1 << lane)
     }
-}
-
-/// A number that says nothing of the one it comes from (the end of SplitMix64).
-fn mixed(number: u64) -> u64 {
-    let z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

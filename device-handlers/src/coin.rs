@@ -3,15 +3,9 @@
 //! No flip depends on interleaving, nor on which spaces or kernels are delayed: a store site counts its
 //! executions by each thread whatever the thresholds are.
 
-use crate::constants::hash::{GOLDEN, MIX_1, MIX_2};
+pub use bugaroo_semantics::splitmix::mix;
 
-/// SplitMix64's finaliser.
-#[inline]
-pub const fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(MIX_1);
-    x = (x ^ (x >> 27)).wrapping_mul(MIX_2);
-    x ^ (x >> 31)
-}
+use crate::constants::hash::GOLDEN;
 
 /// What seed and launch contribute; the host computes it once a launch.
 pub const fn launch_key(seed: u64, launch: u64) -> u64 {

@@ -78,12 +78,7 @@ pub mod entry {
     pub const STRONG_SHIFT: u32 = 63;
 }
 
-/// Multipliers of the coin's hash (those of SplitMix64).
+/// Multipliers of the coin's hash.
 pub mod hash {
-    /// Step of the counter.
-    pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-    /// First multiplier of the finaliser.
-    pub const MIX_1: u64 = 0xbf58_476d_1ce4_e5b9;
-    /// Second multiplier of the finaliser.
-    pub const MIX_2: u64 = 0x94d0_49bb_1331_11eb;
+    pub use bugaroo_semantics::splitmix::{GOLDEN, MIX_1, MIX_2};
 }

@@ -14,7 +14,7 @@ use bugaroo_detectors::{Barracuda, ExactDetector, Hirace, RaceDetector, RaceFind
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
 use bugaroo_semantics::event::{Access, Event, WorkKind};
 use bugaroo_semantics::{Observer, Wants};
-use bugaroo_simulator::model::store_buffer;
+use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, Grid, LaunchSpec, LaunchWatch, Memory, MemoryModel, Program,
     RandomScheduler,
@@ -104,9 +104,9 @@ impl Bench {
         if pw == 0.0 {
             return None;
         }
-        let settings = store_buffer::StoreBufferSettings { pw: [pw; 2], seed: (seed, 0), capacity: 256 };
-        let sites = Arc::new(store_buffer::Sites::new(&self.program, &self.table));
-        Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
+        let maker = ModelMaker::store_buffer(&self.program, &self.table);
+        let (pw, pr, seed) = ([pw; 2], [0.0; 2], (seed, 0));
+        Some(maker.make(&ModelSettings { pw, pr, seed, capacity: 256, memory: 1 << 30, swarm: false }))
     }
 
     /// Milliseconds of all launches together.

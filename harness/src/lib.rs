@@ -42,7 +42,6 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod rundir;
-pub mod runtime;
 pub mod sarif;
 pub mod schedules;
 pub mod seeds;
@@ -53,9 +52,11 @@ pub mod suppressions;
 pub mod target;
 mod trial;
 pub mod user_file;
+mod waiting;
 pub mod words;
 
 pub use bugaroo_protocol::{Turns, Variation};
+pub use waiting::block_on;
 
 pub use baseline::{Baseline, BaselineFailure};
 pub use campaign::{Campaign, RunSummary};

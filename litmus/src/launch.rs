@@ -1,17 +1,12 @@
 //! One test on the virtual GPU: its kernels loaded, and launches of many copies.
 
-use std::sync::Arc;
-
 use bugaroo_device_handlers as handlers;
 use bugaroo_device_handlers::{LAUNCH_VARIABLE, LaunchState};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_injector::{Instrumented, instrument};
 use bugaroo_ptx::ast::Module;
-use bugaroo_simulator::model::ptx;
-use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
-use bugaroo_simulator::{
-    AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, launch_with,
-};
+use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
+use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, launch_with};
 
 use crate::error::RunError;
 use crate::kernel::{CopyLayout, KERNEL, ThreadPlacement, kernel};
@@ -86,42 +81,15 @@ struct Variant {
     program: Program,
     buffers: Option<Buffers>,
     /// What the virtual GPU's own model has to know of the program.
-    native: Native,
+    maker: Option<ModelMaker>,
 }
 
-/// The virtual GPU's own models.
-enum Native {
-    None,
-    StoreBuffer(Arc<Sites>),
-    Ptx(Arc<ptx::Facts>),
-}
-
-impl Native {
-    fn new(model: TestModel, program: &Program, module: &Module) -> Native {
-        match model {
-            TestModel::Sc | TestModel::Bugaroo | TestModel::StoreBufferHandlers => Native::None,
-            TestModel::StoreBuffer => {
-                Native::StoreBuffer(Arc::new(Sites::new(program, &collect_sites(module))))
-            }
-            TestModel::Ptx => Native::Ptx(Arc::new(ptx::Facts::new(program))),
-        }
-    }
-
-    /// The model of one launch.
-    fn model(&self, (pw, pr): (f64, f64), swarm: bool, seed: (u64, u64)) -> Option<Box<dyn MemoryModel>> {
-        match self {
-            Native::None => None,
-            Native::StoreBuffer(sites) => {
-                let settings = StoreBufferSettings { pw: [pw, pw], seed, capacity: CAPACITY };
-                let model = StoreBuffer::new(&settings, Arc::clone(sites));
-                Some(Box::new(if swarm { model.by_swarm() } else { model }))
-            }
-            Native::Ptx(facts) => {
-                let settings = ptx::PtxSettings { pw: [pw, pw], pr: [pr, pr], seed, memory: HISTORIES };
-                let model = ptx::PtxModel::new(&settings, Arc::clone(facts));
-                Some(Box::new(if swarm { model.by_swarm() } else { model }))
-            }
-        }
+/// What makes the virtual GPU's own model of each launch; None for those that are no models of it.
+fn maker(model: TestModel, program: &Program, module: &Module) -> Option<ModelMaker> {
+    match model {
+        TestModel::Sc | TestModel::Bugaroo | TestModel::StoreBufferHandlers => None,
+        TestModel::StoreBuffer => Some(ModelMaker::store_buffer(program, &collect_sites(module))),
+        TestModel::Ptx => Some(ModelMaker::ptx(program)),
     }
 }
 
@@ -167,8 +135,8 @@ impl<'a> Loaded<'a> {
                 }
                 _ => None,
             };
-            let native = Native::new(options.model, &program, module);
-            variants.push(Variant { placement: *placement, config, program, buffers, native });
+            let maker = maker(options.model, &program, module);
+            variants.push(Variant { placement: *placement, config, program, buffers, maker });
         }
         let instructions =
             test.threads.iter().map(|thread| thread.instructions.len() + thread.registers.len());
@@ -215,8 +183,15 @@ impl<'a> Loaded<'a> {
         let warps = u64::from(variant.placement.warps(self.test) * ctas);
         let first = ordinal * COPIES;
         let mut scheduler = Copies::new(self.options.strategy, self.options.seed, first, warps, self.steps);
-        let model =
-            variant.native.model((pw, self.options.pr), self.options.swarm, (self.options.seed, ordinal));
+        let settings = ModelSettings {
+            pw: [pw; 2],
+            pr: [self.options.pr; 2],
+            seed: (self.options.seed, ordinal),
+            capacity: CAPACITY,
+            memory: HISTORIES,
+            swarm: self.options.swarm,
+        };
+        let model = variant.maker.as_ref().map(|maker| maker.make(&settings));
         let (memory, config) = (&mut self.memory, &variant.config);
         let result = launch_with(&variant.program, memory, config, &spec, &mut scheduler, model);
         let (result, _) = result.map_err(|error| RunError::Unsupported(error.to_string()))?;

@@ -18,7 +18,7 @@ use bugaroo_cuda_abi::{FunctionAddress, fill_slots, missing_stub};
 use crate::entry::anytime;
 use crate::error::RuntimeError;
 use crate::list::export;
-use crate::{configuration, harness, registration, subjects, version12};
+use crate::{configuration, registration, subjects, told, version12};
 
 export! {
     configuration {
@@ -70,7 +70,7 @@ unsafe extern "C" fn missing(name: *const c_char) -> c_int {
     let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
     anytime("a missing function", || {
         if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
-            harness::unsupported(&format!("{name} is not supported"));
+            told::unsupported(&format!("{name} is not supported"));
         }
         Err(RuntimeError::NOT_SUPPORTED)
     })

@@ -14,6 +14,7 @@ mod observer;
 mod overwritten;
 pub mod parts;
 pub mod scope;
+pub mod splitmix;
 mod steps;
 
 pub use observer::{Both, Observer, Spares, Wants};

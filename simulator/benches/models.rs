@@ -3,11 +3,10 @@
 //! Prints milliseconds a launch, the median of several runs that take turns, and how many times as long it takes under
 //! `ptx` as with store buffers. Run with `cargo bench -p bugaroo-simulator --bench models`.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
-use bugaroo_simulator::model::{ptx, store_buffer};
+use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, launch_with,
 };
@@ -17,19 +16,13 @@ const ROWS: u32 = 64;
 const MODELS: [&str; 3] = ["none", "store-buffer", "ptx"];
 
 fn model(which: &str, seed: u64, program: &Program, table: &SiteTable) -> Option<Box<dyn MemoryModel>> {
-    let (pw, seed) = ([0.75; 2], (seed, 0));
-    match which {
-        "store-buffer" => {
-            let settings = store_buffer::StoreBufferSettings { pw, seed, capacity: 256 };
-            let sites = Arc::new(store_buffer::Sites::new(program, table));
-            Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
-        }
-        "ptx" => {
-            let settings = ptx::PtxSettings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
-            Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(program)))))
-        }
-        _ => None,
-    }
+    let maker = match which {
+        "store-buffer" => ModelMaker::store_buffer(program, table),
+        "ptx" => ModelMaker::ptx(program),
+        _ => return None,
+    };
+    let (pw, pr, seed) = ([0.75; 2], [0.5; 2], (seed, 0));
+    Some(maker.make(&ModelSettings { pw, pr, seed, capacity: 256, memory: 1 << 30, swarm: false }))
 }
 
 fn main() {

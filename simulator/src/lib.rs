@@ -20,6 +20,7 @@ mod grid;
 mod image;
 mod launch;
 mod load;
+pub mod maker;
 mod memory;
 pub mod model;
 mod poison;

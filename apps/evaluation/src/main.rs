@@ -31,7 +31,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use bugaroo_harness::{Interrupt, runtime};
+use bugaroo_harness::{Interrupt, block_on};
 use clap::Parser as _;
 
 use crate::figures::Which;
@@ -62,7 +62,7 @@ fn evaluate(options: &Options) -> anyhow::Result<usize> {
     let own = env::current_exe()?;
     let folder = options.bin.as_deref().or(own.parent()).unwrap_or(Path::new("."));
     fs::create_dir_all(&options.out).with_context(|| options.out.display().to_string())?;
-    let results = runtime::block_on(async {
+    let results = block_on(async {
         let tools = Tools::find(folder, Interrupt::on_signals()?)?;
         let settings = Settings {
             trials: options.trials(),

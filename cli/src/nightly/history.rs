@@ -1,6 +1,6 @@
 //! `bugaroo history`.
 
-use bugaroo_harness::{clopper_pearson, runtime};
+use bugaroo_harness::{block_on, clopper_pearson};
 use bugaroo_nightly::history::{Key, NightRow, Store};
 use bugaroo_nightly::night::{Change, Night};
 use serde::Serialize;
@@ -51,7 +51,7 @@ pub fn history(args: &HistoryArgs) -> anyhow::Result<Exit> {
         let what = format!("the plan has no program `{name}`: {} are there", names.join(", "));
         return Err(UsageError(what).into());
     }
-    let (nights, last) = runtime::block_on(async {
+    let (nights, last) = block_on(async {
         let store = Store::open(&plan.database).await?;
         let nights = store.nights(Some(&plan.name)).await?;
         let last = match nights.last() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bugaroo_harness::{Interrupt, runtime};
+use bugaroo_harness::{Interrupt, block_on};
 use bugaroo_nightly::begin::named;
 use bugaroo_nightly::executors::slurm::{self, POLL, SlurmCollected, SlurmProgress, SlurmRequest, Tell};
 use bugaroo_nightly::history::Store;
@@ -43,7 +43,7 @@ pub fn slurm(args: &NightlyArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let (label, seed) = named(plan, &wanted(args));
     let bugaroo = std::env::current_exe()?;
     let request = SlurmRequest { bugaroo, label, seed, again: args.again, poll: POLL };
-    let night = runtime::block_on(async {
+    let night = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         let collected = match slurm::run(plan, &request, interrupt, &Lines).await {
             Ok(collected) => collected,

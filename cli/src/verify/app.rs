@@ -6,7 +6,7 @@ mod shown;
 
 use bugaroo_barriers::emulate::DEFAULT_MAX_STEPS;
 use bugaroo_harness::launches::{Recording, VerifyWanted, record, verify as verify_launches};
-use bugaroo_harness::{Error, Interrupt, Outcome, Settings, Target, runtime};
+use bugaroo_harness::{Error, Interrupt, Outcome, Settings, Target, block_on};
 
 use super::kernels;
 use crate::args::apart::options_among;
@@ -37,7 +37,7 @@ pub fn verify(args: &VerifyArgs) -> anyhow::Result<Exit> {
         input: setup::input()?,
         ..Settings::default()
     };
-    let (recording, verified, launches) = runtime::block_on(async {
+    let (recording, verified, launches) = block_on(async {
         let interrupt = Interrupt::on_signals()?;
         note(format_args!("running {} on the virtual GPU", target.name()));
         let mut recording = record(target.clone(), settings, library, interrupt.clone()).await?;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::{InjectionPoint, SiteTable};
 use bugaroo_protocol::{DelayedSpace, Model, Orders};
-use bugaroo_simulator::model::ptx::{self, PtxModel};
-use bugaroo_simulator::model::store_buffer::{Sites, StoreBuffer, StoreBufferSettings};
+use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{MemoryModel, Program};
 
 use crate::trial::site_flags::site_flags;
@@ -32,21 +31,21 @@ pub struct Native {
 #[derive(Debug)]
 struct Text {
     program: Arc<Program>,
-    sites: OnceCell<Arc<Sites>>,
-    facts: OnceCell<Arc<ptx::Facts>>,
+    store_buffer: OnceCell<ModelMaker>,
+    ptx: OnceCell<ModelMaker>,
 }
 
 impl Text {
     fn new(program: Arc<Program>) -> Text {
-        Text { program, sites: OnceCell::new(), facts: OnceCell::new() }
+        Text { program, store_buffer: OnceCell::new(), ptx: OnceCell::new() }
     }
 
-    fn sites(&self, table: &SiteTable) -> Arc<Sites> {
-        Arc::clone(self.sites.get_or_init(|| Arc::new(Sites::new(&self.program, table))))
+    fn store_buffer(&self, table: &SiteTable) -> &ModelMaker {
+        self.store_buffer.get_or_init(|| ModelMaker::store_buffer(&self.program, table))
     }
 
-    fn facts(&self) -> Arc<ptx::Facts> {
-        Arc::clone(self.facts.get_or_init(|| Arc::new(ptx::Facts::new(&self.program))))
+    fn ptx(&self) -> &ModelMaker {
+        self.ptx.get_or_init(|| ModelMaker::ptx(&self.program))
     }
 }
 
@@ -55,8 +54,8 @@ impl Native {
     pub fn new(program: &Arc<Program>, table: SiteTable) -> Native {
         let loaded = Text::new(Arc::clone(program));
         // Both before the first launch: what is known then is known to all trials that are forked.
-        loaded.sites(&table);
-        loaded.facts();
+        loaded.store_buffer(&table);
+        loaded.ptx();
         Native { loaded, table, asked: OnceCell::new() }
     }
 
@@ -106,26 +105,29 @@ impl Native {
         let text = self.text(orders, module)?;
         let seed = (orders.seed, ordinal);
         let pw = [pw.0, pw.1];
-        let model: Option<Box<dyn MemoryModel>> = if orders.model() == Some(Model::Ptx) {
-            let pr = match (selected, orders.variation.space) {
-                (false, _) => [0.0, 0.0],
-                (true, DelayedSpace::Both) => [orders.variation.pr, orders.variation.pr],
-                (true, DelayedSpace::Global) => [orders.variation.pr, 0.0],
-                (true, DelayedSpace::Shared) => [0.0, orders.variation.pr],
-            };
-            // Without anything to draw, memory is sequentially consistent, whatever fences there are.
-            (pw != [0.0; 2] || pr != [0.0; 2]).then(|| {
-                let settings = ptx::PtxSettings { pw, pr, seed, memory: orders.variation.model_memory };
-                let model = PtxModel::new(&settings, text.facts());
-                Box::new(if orders.variation.swarm { model.by_swarm() } else { model }) as _
-            })
-        } else {
-            let settings = StoreBufferSettings { pw, seed, capacity: orders.variation.buffer };
-            (pw != [0.0; 2]).then(|| {
-                let model = StoreBuffer::new(&settings, text.sites(&self.table));
-                Box::new(if orders.variation.swarm { model.by_swarm() } else { model }) as _
-            })
+        let variation = &orders.variation;
+        let (maker, pr) = match orders.model() {
+            Some(Model::Ptx) => {
+                let pr = match (selected, variation.space) {
+                    (false, _) => [0.0, 0.0],
+                    (true, DelayedSpace::Both) => [variation.pr, variation.pr],
+                    (true, DelayedSpace::Global) => [variation.pr, 0.0],
+                    (true, DelayedSpace::Shared) => [0.0, variation.pr],
+                };
+                (text.ptx(), pr)
+            }
+            _ => (text.store_buffer(&self.table), [0.0; 2]),
         };
+        let settings = ModelSettings {
+            pw,
+            pr,
+            seed,
+            capacity: variation.buffer,
+            memory: variation.model_memory,
+            swarm: variation.swarm,
+        };
+        // Without anything to draw, memory is sequentially consistent, whatever fences there are.
+        let model = (pw != [0.0; 2] || pr != [0.0; 2]).then(|| maker.make(&settings));
         Ok((Arc::clone(&text.program), model))
     }
 }

@@ -10,11 +10,10 @@
 mod kernels;
 mod twins;
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use bugaroo_injector::collect_sites::{SiteTable, collect_sites};
-use bugaroo_simulator::model::{ptx, store_buffer};
+use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{
     AllocationKind, DeviceConfig, End, LaunchSpec, Memory, MemoryModel, Program, RandomScheduler, launch_with,
 };
@@ -52,19 +51,13 @@ impl Suite {
     }
 
     fn model(&self, which: &str, seed: u64) -> Option<Box<dyn MemoryModel>> {
-        let (pw, seed) = ([0.75; 2], (seed, 0));
-        match which {
-            "store-buffer" => {
-                let settings = store_buffer::StoreBufferSettings { pw, seed, capacity: 256 };
-                let sites = Arc::new(store_buffer::Sites::new(&self.program, &self.table));
-                Some(Box::new(store_buffer::StoreBuffer::new(&settings, sites)))
-            }
-            "ptx" => {
-                let settings = ptx::PtxSettings { pw, pr: [0.5; 2], seed, memory: 1 << 30 };
-                Some(Box::new(ptx::PtxModel::new(&settings, Arc::new(ptx::Facts::new(&self.program)))))
-            }
-            _ => None,
-        }
+        let maker = match which {
+            "store-buffer" => ModelMaker::store_buffer(&self.program, &self.table),
+            "ptx" => ModelMaker::ptx(&self.program),
+            _ => return None,
+        };
+        let (pw, pr, seed) = ([0.75; 2], [0.5; 2], (seed, 0));
+        Some(maker.make(&ModelSettings { pw, pr, seed, capacity: 256, memory: 1 << 30, swarm: false }))
     }
 
     /// Seconds that one launch takes, and its thread-instructions.

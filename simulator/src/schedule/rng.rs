@@ -1,7 +1,8 @@
 //! The engine's random numbers.
 
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): a counter
-/// through a 64-bit finaliser. Full period, passes BigCrush, one addition and two multiplications a draw;
+use bugaroo_semantics::splitmix::{GOLDEN, mix};
+
+/// SplitMix64 ([`bugaroo_semantics::splitmix`]). Full period, passes BigCrush, one addition and two multiplications a draw;
 /// any seed is as good as another. Not for cryptography.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rng {
@@ -21,11 +22,8 @@ impl Rng {
         reason = "an endless sequence; an iterator's Option would be noise"
     )]
     pub fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.state = self.state.wrapping_add(GOLDEN);
+        mix(self.state)
     }
 
     /// A uniform number below so many: the high bits of a draw (Lemire, "Fast random integer generation in an interval", 2019), whose bias is

@@ -1,6 +1,7 @@
 //! What the machine draws: hashes of the seed, the thread and the thread's own count of draws.
 
 use super::thread::ThreadState;
+use bugaroo_semantics::splitmix::{GOLDEN, mix};
 
 /// How often what the model allows is done.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -37,17 +38,10 @@ impl Chances {
     }
 }
 
-/// The finaliser of SplitMix64.
-pub fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 impl ThreadState {
     #[inline]
     pub(super) fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.random = self.random.wrapping_add(GOLDEN);
         mix(self.random)
     }
 

@@ -41,6 +41,7 @@ mod thread;
 mod until;
 mod waiting;
 
+use bugaroo_semantics::splitmix::mix;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -137,7 +138,7 @@ impl PtxMachine {
 
     /// Begins a thread in a slot: it knows what stood in memory before the launch, and no more.
     pub fn start(&mut self, slot: usize, key: ThreadKey) {
-        let random = draw::mix(self.seed ^ draw::mix(u64::from(key.number())));
+        let random = mix(self.seed ^ mix(u64::from(key.number())));
         if self.threads.len() <= slot {
             self.threads.resize_with(slot + 1, ThreadState::default);
         }

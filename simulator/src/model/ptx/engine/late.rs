@@ -5,8 +5,8 @@ use super::{At, PtxModel};
 use crate::model::Accessed;
 use crate::model::accessed::Registers;
 use crate::model::ptx::Strength;
-use crate::model::ptx::draw::mix;
 use crate::model::ptx::until::NEVER;
+use bugaroo_semantics::splitmix::{GOLDEN, mix};
 
 /// Times that a lane stays at an instruction for a late load, at most: others have to come by meanwhile.
 const LONGEST_STAY: u32 = 127;
@@ -115,7 +115,7 @@ impl PtxModel {
     }
 
     pub(super) fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.random = self.random.wrapping_add(GOLDEN);
         mix(self.random)
     }
 
