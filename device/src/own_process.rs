@@ -7,6 +7,8 @@ use std::process;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
+use rustix::process::{Signal, set_parent_process_death_signal};
+
 /// Process that the driver belongs to; 0: none yet. A forked child finds its parent's number here.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
@@ -87,6 +89,6 @@ fn wiped_page() -> *mut AtomicU32 {
 /// A harness that is killed cannot end its trials any more: the kernel then does, as far as the trial is
 /// a child of the harness itself.
 pub fn end_with_parent() {
-    // SAFETY: the call touches no memory of ours. Where it fails, a trial outlives a killed harness, no more.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    // Where it fails, a trial outlives a killed harness, no more.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }

@@ -16,13 +16,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use rustix::io::FdFlags;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::capture::Keep;
@@ -154,12 +155,8 @@ impl ProgramCall<'_> {
     }
 }
 
-fn make_inheritable(fd: &impl AsRawFd) -> io::Result<()> {
-    // SAFETY: the descriptor is open; clearing its flags touches no memory.
-    match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
+fn make_inheritable(fd: &impl AsFd) -> io::Result<()> {
+    Ok(rustix::io::fcntl_setfd(fd, FdFlags::empty())?)
 }
 
 #[cfg(test)]

@@ -23,6 +23,11 @@ mod unheard;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use bugaroo_protocol::{ForkServer, FromServer, Message, ORDERS_VARIABLE, Orders, ToServer};
+use rustix::io::retry_on_intr;
+use rustix::process::{
+    Pid, Signal, WaitOptions, getppid, kill_process, kill_process_group, set_parent_process_death_signal,
+    setpgid, waitpid,
+};
 
 use crate::own_process;
 use crate::trial::fork_server::files::pidfd;
@@ -38,7 +43,7 @@ const CHILDREN: usize = 64;
 /// A trial that runs.
 struct Child {
     id: u64,
-    pid: libc::pid_t,
+    pid: Pid,
     /// Becomes readable when the trial has ended.
     pidfd: OwnedFd,
 }
@@ -92,8 +97,7 @@ fn serve(
     socket.send(&FromServer::Ready { pid: own, wrote, children_wrote });
     // From now on the end of the sockets tells that the harness is gone, and what trials started dies with
     // them, as it would not if the kernel killed this process.
-    // SAFETY: the call touches no memory of ours.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
+    let _ = set_parent_process_death_signal(None);
     let mut children: Vec<Child> = Vec::with_capacity(CHILDREN);
     let mut polled: Vec<libc::pollfd> = Vec::with_capacity(CHILDREN + 1);
     // Never freed: a trial would use its pages, which it had to copy first.
@@ -145,24 +149,21 @@ fn serve(
                         let why = std::io::Error::last_os_error().to_string();
                         socket.send(&FromServer::Failed { id, why });
                     }
-                    pid => match pidfd(pid) {
-                        Some(pidfd) => {
+                    pid => {
+                        // Neither 0 nor an error: a process.
+                        let Some(pid) = Pid::from_raw(pid) else { continue };
+                        if let Some(pidfd) = pidfd(pid) {
                             // Here and in the trial: whoever comes first.
-                            // SAFETY: no memory is involved.
-                            unsafe { libc::setpgid(pid, pid) };
+                            let _ = setpgid(Some(pid), Some(pid));
                             children.push(Child { id, pid, pidfd });
-                        }
-                        None => {
+                        } else {
                             // Examined before, so that this is the end of some resource.
-                            // SAFETY: no memory is involved but a null place for the status.
-                            unsafe {
-                                libc::kill(pid, libc::SIGKILL);
-                                libc::waitpid(pid, std::ptr::null_mut(), 0);
-                            }
+                            let _ = kill_process(pid, Signal::KILL);
+                            let _ = waitpid(Some(pid), WaitOptions::empty());
                             let why = "no descriptor left to watch it by".to_owned();
                             socket.send(&FromServer::Failed { id, why });
                         }
-                    },
+                    }
                 }
             }
             // Both sides are of one version, so that there is no such message.
@@ -180,13 +181,11 @@ fn become_trial(
     report: OwnedFd,
     server: u32,
 ) -> Option<Injection> {
-    // SAFETY: none of the calls touches memory of ours.
-    unsafe {
-        libc::setpgid(0, 0);
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        if libc::getppid().cast_unsigned() != server {
-            libc::_exit(0);
-        }
+    let _ = setpgid(None, None);
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    if getppid().is_none_or(|parent| parent.as_raw_nonzero().get().cast_unsigned() != server) {
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(0) };
     }
     if let Err(error) = examined.files.make_own(&outputs) {
         // The system's fault, or ours, and not the program's.
@@ -229,23 +228,14 @@ fn become_trial(
 
 /// Kills a trial's whole group. Its leader was not waited for yet, so that the group is still its own.
 fn kill(child: &Child) {
-    // SAFETY: no memory is involved.
-    unsafe {
-        libc::kill(-child.pid, libc::SIGKILL);
-        // Should it not lead a group yet.
-        libc::kill(child.pid, libc::SIGKILL);
-    }
+    let _ = kill_process_group(child.pid, Signal::KILL);
+    // Should it not lead a group yet.
+    let _ = kill_process(child.pid, Signal::KILL);
 }
 
 /// Kills what a trial left behind, and gives its status.
 fn bury(child: &Child) -> i32 {
     kill(child);
-    let mut status = 0;
-    loop {
-        // SAFETY: `status` is a valid place.
-        match unsafe { libc::waitpid(child.pid, &raw mut status, 0) } {
-            -1 if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
-            _ => return status,
-        }
-    }
+    let waited = retry_on_intr(|| waitpid(Some(child.pid), WaitOptions::empty()));
+    waited.ok().flatten().map_or(0, |(_, status)| status.as_raw())
 }

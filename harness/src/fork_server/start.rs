@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use bugaroo_protocol::{FileId, ForkServer as Wanted, FromServer, ToServer};
+use rustix::process::Pid;
 use tokio::sync::mpsc;
 
 use super::served::attend;
@@ -76,7 +77,7 @@ async fn come_to_first_launch(mut running: Running<Group>, socket: Socket) -> io
                         said.report.push(bytes);
                     });
                     let printed = said.stdout.len() + said.stderr.len();
-                    if running.life.id() != i32::try_from(pid).ok() {
+                    if running.life.id() != Pid::from_raw(pid.cast_signed()) {
                         break "it is not the program itself that launches, but a process that it started".to_owned();
                     } else if let Some(why) = wrote_elsewhere(wrote, children_wrote, printed as u64) {
                         break why;

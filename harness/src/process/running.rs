@@ -8,6 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::Instant;
 
+use rustix::process::{self, Pid, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::net::unix::pipe::Receiver;
 use tokio::signal::unix::Signal;
 
@@ -121,23 +122,15 @@ impl Group {
     }
 
     /// Process id of the leader, which is that of the group.
-    pub(crate) fn id(&self) -> Option<libc::pid_t> {
-        self.child.as_ref().and_then(|child| libc::pid_t::try_from(child.id()).ok())
+    pub(crate) fn id(&self) -> Option<Pid> {
+        self.child.as_ref().map(Pid::from_child)
     }
 
     /// Whether the leader has ended. It is not reaped.
     pub(crate) fn has_ended(&self) -> io::Result<bool> {
         let Some(id) = self.id() else { return Ok(true) };
-        // SAFETY: siginfo_t is plain data, for which zeroes are a value.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        // SAFETY: `info` is a valid place for the answer.
-        let result = unsafe { libc::waitid(libc::P_PID, id.cast_unsigned(), &raw mut info, flags) };
-        if result != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: waitid succeeded, so that the field is what it says, and zero while the child runs.
-        Ok(unsafe { info.si_pid() } != 0)
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(id), options)?.is_some())
     }
 }
 
@@ -151,9 +144,8 @@ impl Life for Group {
 
     fn kill(&self) {
         if let Some(id) = self.id() {
-            // SAFETY: no memory is involved. The leader is not reaped, so the id is still this group's.
-            // That there is nobody left to kill is no error.
-            unsafe { libc::kill(-id, libc::SIGKILL) };
+            // The leader is not reaped, so the id is still this group's. That there is nobody left to kill is no error.
+            let _ = kill_process_group(id, process::Signal::KILL);
         }
     }
 
@@ -230,9 +222,7 @@ impl Pipe {
     pub(crate) fn drain(self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) {
         let Some(Ok(fd)) = self.0.map(Receiver::into_nonblocking_fd) else { return };
         let mut pipe = File::from(fd);
-        // SAFETY: the descriptor is open, and the command takes no argument.
-        let capacity = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETPIPE_SZ) };
-        let mut room = usize::try_from(capacity).unwrap_or(CHUNK);
+        let mut room = rustix::pipe::fcntl_getpipe_size(&pipe).unwrap_or(CHUNK);
         while room > 0 {
             let wanted = room.min(buffer.len());
             match pipe.read(&mut buffer[..wanted]) {

@@ -8,6 +8,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use bugaroo_harness::{Error, Interrupt};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
@@ -91,17 +92,17 @@ fn start(program: &PlanProgram, command: &str, output: &File) -> io::Result<Chil
 
 /// Stops a build step with all that it has started. Asked first, `make` removes what is half made.
 async fn stop(child: &mut Child) {
-    signal(child, libc::SIGTERM);
+    signal(child, Signal::TERM);
     sleep(GRACE).await;
-    signal(child, libc::SIGKILL);
+    signal(child, Signal::KILL);
     // It is killed; that it cannot be waited for changes nothing.
     let _ = child.wait().await;
 }
 
-fn signal(child: &Child, signal: libc::c_int) {
-    if let Some(id) = child.id().and_then(|id| libc::pid_t::try_from(id).ok()) {
-        // SAFETY: no memory is involved. The child has an id, so it is not reaped, and the group is still its own.
-        unsafe { libc::kill(-id, signal) };
+fn signal(child: &Child, signal: Signal) {
+    if let Some(id) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+        // The child has an id, so it is not reaped, and the group is still its own. That there is nobody left is no error.
+        let _ = kill_process_group(id, signal);
     }
 }
 

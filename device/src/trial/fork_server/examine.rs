@@ -16,6 +16,8 @@ use std::ffi::c_char;
 use std::fs;
 use std::os::fd::RawFd;
 
+use rustix::process::getpid;
+
 use bugaroo_protocol::ForkServer;
 
 use super::files::Files;
@@ -56,7 +58,7 @@ pub fn examine(wanted: &ForkServer, report: Option<RawFd>) -> Result<Examined, S
     }
     let own: Vec<RawFd> = report.into_iter().chain(wanted.control_fd).collect();
     let files = Files::examine(wanted, &own)?;
-    crate::trial::fork_server::files::pidfd(std::process::id().cast_signed())
+    crate::trial::fork_server::files::pidfd(getpid())
         .ok_or("the system cannot watch processes by descriptors (pidfd_open, Linux 5.3)")?;
     let account =
         Account::read().ok_or("the system keeps no account of what a process writes (/proc/self/io)")?;

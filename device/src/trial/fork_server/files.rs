@@ -1,10 +1,13 @@
 //! The program's open files, as a fork shares them: which of them trials may share, which each needs for
 //! itself, and which forbid to fork.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::{fs, io};
 
 use bugaroo_protocol::{FileId, ForkServer};
+use rustix::fs::{Mode, OFlags, SeekFrom, fcntl_getfl, fcntl_setfl, seek, tell};
+use rustix::io::{FdFlags, fcntl_getfd};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// Major number of `/dev/null`, `/dev/urandom` and their like, which keep nothing for those who use them.
 const MEMORY_DEVICES: u32 = 1;
@@ -15,7 +18,7 @@ pub struct Files {
     /// Descriptors of pipes that are exchanged, each with what it is of.
     outputs: Vec<(RawFd, FileId)>,
     /// Files that are read, and the places where they are read on.
-    read: Vec<(RawFd, libc::off_t)>,
+    read: Vec<(RawFd, u64)>,
 }
 
 impl Files {
@@ -55,16 +58,15 @@ impl Files {
             let name = name.map_or_else(|_| String::new(), |name| format!(" ({})", name.display()));
             Err(format!("before its first launch the program has opened {what}{name}"))
         };
-        // SAFETY: the call touches no memory.
-        let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFL) };
-        if flags & libc::O_PATH != 0 {
+        let flags =
+            fcntl_getfl(open(descriptor)).map_err(|error| format!("descriptor {descriptor}: {error}"))?;
+        if flags.contains(OFlags::PATH) {
             return Ok(());
         }
         match status.st_mode & libc::S_IFMT {
-            libc::S_IFREG | libc::S_IFDIR if flags & libc::O_ACCMODE == libc::O_RDONLY => {
-                // SAFETY: the call touches no memory.
-                let at = unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) };
-                self.read.push((descriptor, at));
+            libc::S_IFREG | libc::S_IFDIR if flags.intersection(OFlags::RWMODE) == OFlags::RDONLY => {
+                // What cannot be asked begins at its beginning.
+                self.read.push((descriptor, tell(open(descriptor)).unwrap_or(0)));
                 Ok(())
             }
             libc::S_IFREG => refuse("a file to write"),
@@ -83,24 +85,18 @@ impl Files {
     pub fn make_own(&self, outputs: &[(FileId, OwnedFd)]) -> io::Result<()> {
         for (place, id) in &self.outputs {
             if let Some((_, output)) = outputs.iter().find(|(of, _)| of == id) {
-                // SAFETY: neither call touches memory.
-                unsafe {
-                    let flags = libc::fcntl(*place, libc::F_GETFL);
-                    libc::fcntl(output.as_raw_fd(), libc::F_SETFL, flags);
-                }
+                // One that cannot be asked or told stays as it is.
+                let _ = fcntl_getfl(open(*place)).and_then(|flags| fcntl_setfl(output, flags));
                 replace(output, *place)?;
             }
         }
         for (place, at) in &self.read {
-            // SAFETY: the call touches no memory.
-            let flags = unsafe { libc::fcntl(*place, libc::F_GETFL) };
-            let path = std::ffi::CString::new(format!("/proc/self/fd/{place}"))?;
+            let flags = fcntl_getfl(open(*place))?;
+            let path = format!("/proc/self/fd/{place}");
             // Flags that do something at the opening are not among those that `F_GETFL` gives.
-            // SAFETY: the path is a C string.
-            let opened = owned(unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) });
-            let opened = opened.ok_or_else(io::Error::last_os_error)?;
-            // SAFETY: the call touches no memory.
-            unsafe { libc::lseek(opened.as_raw_fd(), *at, libc::SEEK_SET) };
+            let opened = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?;
+            // What has no place to read on has none.
+            let _ = seek(&opened, SeekFrom::Start(*at));
             replace(&opened, *place)?;
         }
         Ok(())
@@ -109,13 +105,17 @@ impl Files {
 
 /// Puts a file in the place of another, which is inherited by what the program executes, or not, as before.
 fn replace(file: &OwnedFd, place: RawFd) -> io::Result<()> {
-    // SAFETY: none of the calls touches memory; the place is open, and stays so.
-    let put = unsafe {
-        let kept = libc::fcntl(place, libc::F_GETFD);
-        let flags = if kept & libc::FD_CLOEXEC != 0 { libc::O_CLOEXEC } else { 0 };
-        libc::dup3(file.as_raw_fd(), place, flags)
-    };
+    let kept = fcntl_getfd(open(place)).unwrap_or(FdFlags::CLOEXEC);
+    let flags = if kept.contains(FdFlags::CLOEXEC) { libc::O_CLOEXEC } else { 0 };
+    // SAFETY: the call touches no memory; the place is open, and stays so.
+    let put = unsafe { libc::dup3(file.as_raw_fd(), place, flags) };
     if put < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A descriptor of the program's that is open while this process looks at it: nobody else runs in it.
+fn open(descriptor: RawFd) -> BorrowedFd<'static> {
+    // SAFETY: it was listed as open, and this process has but one thread.
+    unsafe { BorrowedFd::borrow_raw(descriptor) }
 }
 
 /// Puts a file in the place of another for good.
@@ -154,8 +154,6 @@ fn status(descriptor: RawFd) -> Option<libc::stat> {
 }
 
 /// A descriptor for a child that is not waited for yet.
-pub(crate) fn pidfd(pid: libc::pid_t) -> Option<OwnedFd> {
-    // SAFETY: the call takes numbers and gives a descriptor or -1.
-    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    owned(RawFd::try_from(descriptor).ok()?)
+pub(crate) fn pidfd(pid: Pid) -> Option<OwnedFd> {
+    pidfd_open(pid, PidfdFlags::empty()).ok()
 }
