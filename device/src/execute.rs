@@ -148,7 +148,7 @@ impl Gpu {
         let (watch, fed) = if logs.is_some() { (None, watch) } else { (watch, None) };
         let fed = fed.filter(|_| blind.is_none());
         if let (Some(why), Some(race)) = (blind, &mut self.trial.race) {
-            *race.blind.entry(why).or_default() += 1;
+            *race.counts.blind.entry(why).or_default() += 1;
         }
         let watch = with(with(with(with(watch, conflicts.clone()), coverage.clone()), looker), stepping);
         match Grid::with_model(Arc::clone(&program), &config, &spec, workspace, scheduler, model, watch) {

@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
     ) -> Result<(), Refusal> {
         let (mask, frame) = (self.warps[w].fragments[fragment].mask, self.warps[w].fragments[fragment].frame);
         let part = if mask == doubtful { fragment } else { self.warps[w].split(fragment, doubtful) };
-        let head = &self.frames[frame as usize];
+        let head = &self.calls.frames[frame as usize];
         let (function, root) = (head.function as usize, head.parent == ROOT);
         let flow = &self.set.flows[function];
         let (meet, last) = (flow.meet(pc), flow.last());
@@ -60,34 +60,34 @@ impl<'a> Machine<'a> {
             self.warps[w].fragments[part].pc = behind;
             return Ok(());
         }
-        self.doubt.together = true;
+        self.ways.doubt.together = true;
         let shape = self.shape(function, pc, &[]);
-        self.loops.clear();
-        self.doubt.until = self.steps + MOST_IN_ARMS;
+        self.ways.loops.clear();
+        self.ways.doubt.until = self.course.steps + MOST_IN_ARMS;
         if shape.waits {
             // Perhaps none of it is reached.
             let before = self.state(w, frame, doubtful);
-            self.doubt.silent = true;
+            self.ways.doubt.silent = true;
             let tried = match shape.refused {
                 // Nothing has to be run to see that.
                 Some(at) => {
                     let what = what(self.set.image.code[at as usize].kind);
-                    let why = self.frames[frame as usize].registers.why(self.decider(pc)).plain();
+                    let why = self.calls.frames[frame as usize].registers.why(self.decider(pc)).plain();
                     Err(self.unknown(w, at, doubtful.trailing_zeros() as usize, what, why))
                 }
                 None => self.arms(w, frame, pc, doubtful, &[]),
             };
-            self.doubt =
-                Doubt { silent: false, condition: None, depth: 0, ..std::mem::take(&mut self.doubt) };
+            self.ways.doubt =
+                Doubt { silent: false, condition: None, depth: 0, ..std::mem::take(&mut self.ways.doubt) };
             self.install(w, frame, &before);
             if tried.is_err()
                 && let Some(behind) = self.early_return(w, frame, pc, doubtful)
                 && self
                     .common_condition(frame, pc, doubtful)
-                    .is_none_or(|condition| self.symbols.is_of_warp(condition))
+                    .is_none_or(|condition| self.known.symbols.is_of_warp(condition))
             {
                 let guard = self.set.image.code[pc as usize].guard as i32;
-                let why = self.frames[frame as usize].registers.why(guard).plain();
+                let why = self.calls.frames[frame as usize].registers.why(guard).plain();
                 self.may_leave(w, pc, doubtful, why)?;
                 self.warps[w].fragments[part].pc = behind;
                 return Ok(());
@@ -129,21 +129,21 @@ impl<'a> Machine<'a> {
     /// Notes that the outcome of a branch has to be assumed, if it is the same for all threads.
     fn ask(&mut self, frame: u32, pc: u32, doubtful: u32) {
         let inst = &self.set.image.code[pc as usize];
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         let guard = inst.guard as i32;
         let Some(symbol) = registers.common_symbol(guard, doubtful).filter(|_| inst.kind == Kind::Branch)
         else {
             return;
         };
         let name = |offset| self.set.params.name_at(self.set.function, offset).map(|(_, given)| given);
-        let names = self.symbols.params(symbol).into_iter().filter_map(name).collect();
-        self.asked = Some((symbol, names));
+        let names = self.known.symbols.params(symbol).into_iter().filter_map(name).collect();
+        self.known.asked = Some((symbol, names));
     }
 
     /// What a branch goes by, if that is the same for all threads.
     pub fn common_condition(&self, frame: u32, pc: u32, doubtful: u32) -> Option<super::symbol::Symbol> {
         let inst = &self.set.image.code[pc as usize];
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         registers.common_symbol(inst.guard as i32, doubtful).filter(|_| inst.kind == Kind::Branch)
     }
 
@@ -166,11 +166,11 @@ impl<'a> Machine<'a> {
     /// Runs both arms of the branch at `pc` for some lanes of a frame, up to where they meet or to one of `stops`.
     fn arms(&mut self, w: usize, frame: u32, pc: u32, mask: u32, stops: &[u32]) -> Result<Ends<'a>, Refusal> {
         let inst = &self.set.image.code[pc as usize];
-        let function = self.frames[frame as usize].function as usize;
-        let registers = &self.frames[frame as usize].registers;
+        let function = self.calls.frames[frame as usize].function as usize;
+        let registers = &self.calls.frames[frame as usize].registers;
         let guard = self.decider(pc);
         let why = registers.why(guard).plain();
-        if self.doubt.depth >= DEEPEST {
+        if self.ways.doubt.depth >= DEEPEST {
             return Err(self.unknown(w, pc, mask.trailing_zeros() as usize, "a branch", why));
         }
         let mut targets = Vec::new();
@@ -183,19 +183,19 @@ impl<'a> Machine<'a> {
         inner.push(pc);
         inner.extend(self.set.flows[function].meet(pc));
         let cyclic = self.shape(function, pc, stops).cyclic;
-        let (was_silent, outer) = (self.doubt.silent, self.doubt.condition);
-        let were_together = self.doubt.together;
-        self.doubt.together = self.goes_together(frame, pc, mask);
+        let (was_silent, outer) = (self.ways.doubt.silent, self.ways.doubt.condition);
+        let were_together = self.ways.doubt.together;
+        self.ways.doubt.together = self.goes_together(frame, pc, mask);
         let mut entry = self.state(w, frame, mask);
         let first = cyclic.then(|| self.state(w, frame, mask));
         let mut fresh = !cyclic;
         if cyclic {
             self.resume(frame, pc, &mut entry, why);
         }
-        self.doubt.depth += 1;
-        self.doubt.silent |= cyclic;
+        self.ways.doubt.depth += 1;
+        self.ways.doubt.silent |= cyclic;
         let ends = loop {
-            let forgotten = self.doubt.forgotten;
+            let forgotten = self.ways.doubt.forgotten;
             let mut ends: Ends<'a> = Vec::new();
             for target in &targets {
                 let common = match inst.kind {
@@ -203,13 +203,13 @@ impl<'a> Machine<'a> {
                     _ => None,
                 };
                 let taken = *target == inst.extra;
-                let literal = common.filter(|_| !self.rounds.has_stations());
+                let literal = common.filter(|_| !self.ways.rounds.has_stations());
                 let literal = literal.map(|symbol| Literal {
                     value: symbol.index() as u32,
                     holds: taken ^ symbol.is_negated() ^ (inst.guard_flip != 0),
                 });
                 let condition = AccessCondition { origin: pc, literal, outer, last: false };
-                self.doubt.condition = Some(self.out.condition(condition));
+                self.ways.doubt.condition = Some(self.out.condition(condition));
                 // The frame stands there already where the first arm is run for the first time.
                 if !fresh {
                     self.install(w, frame, &entry);
@@ -232,20 +232,20 @@ impl<'a> Machine<'a> {
             }
             let back = ends.iter().position(|(end, _)| *end == End::At(pc)).map(|at| ends.swap_remove(at).1);
             let changed = back.is_some_and(|back| self.merge(frame, &mut entry, &back, why));
-            if changed || forgotten != self.doubt.forgotten {
+            if changed || forgotten != self.ways.doubt.forgotten {
                 continue;
             }
-            if self.doubt.silent == was_silent {
+            if self.ways.doubt.silent == was_silent {
                 break ends;
             }
-            self.doubt.silent = was_silent;
+            self.ways.doubt.silent = was_silent;
         };
         if let Some(first) = first {
-            self.loops.insert((frame, pc, mask), [first, entry]);
+            self.ways.loops.insert((frame, pc, mask), [first, entry]);
         }
-        self.doubt.depth -= 1;
-        self.doubt.condition = outer;
-        self.doubt.together = were_together;
+        self.ways.doubt.depth -= 1;
+        self.ways.doubt.condition = outer;
+        self.ways.doubt.together = were_together;
         Ok(ends)
     }
 
@@ -260,7 +260,7 @@ impl<'a> Machine<'a> {
         why: Why,
     ) -> Result<(), Refusal> {
         let image = self.set.image;
-        let root = self.frames[frame as usize].parent == ROOT;
+        let root = self.calls.frames[frame as usize].parent == ROOT;
         let mut groups: Vec<(u32, u32)> = vec![start];
         while let Some(lowest) = (0..groups.len()).min_by_key(|at| groups[*at].1) {
             let (mut mask, mut pc) = groups.swap_remove(lowest);
@@ -274,13 +274,13 @@ impl<'a> Machine<'a> {
                     break;
                 }
                 self.count_step(w, pc, mask)?;
-                if self.steps > self.doubt.until {
+                if self.course.steps > self.ways.doubt.until {
                     return Err(self.too_much(w, pc, mask));
                 }
                 let inst = &image.code[pc as usize];
                 let (mut active, mut doubtful) = (mask, 0);
                 if inst.guard != NO_GUARD {
-                    let registers = &self.frames[frame as usize].registers;
+                    let registers = &self.calls.frames[frame as usize].registers;
                     let known = registers.known(inst.guard as i32);
                     active &= known & (registers.predicate(inst.guard as i32) ^ inst.guard_flip);
                     doubtful = mask & !known;
@@ -290,7 +290,7 @@ impl<'a> Machine<'a> {
                     Kind::Nop => {}
                     Kind::Fence if self.is_harmless(pc) => self.signal_fence(w, pc, active | doubtful),
                     Kind::ActiveMask => {
-                        let registers = &mut self.frames[frame as usize].registers;
+                        let registers = &mut self.calls.frames[frame as usize].registers;
                         registers.mark(inst.ops.dst, active | doubtful, 0, Why::at(pc));
                     }
                     Kind::Load | Kind::Store | Kind::Atomic => {
@@ -315,7 +315,8 @@ impl<'a> Machine<'a> {
                         if open != mask {
                             groups.push((mask & !open, pc));
                         }
-                        let meet = self.set.flows[self.frames[frame as usize].function as usize].meet(pc);
+                        let meet =
+                            self.set.flows[self.calls.frames[frame as usize].function as usize].meet(pc);
                         for (end, state) in self.arms(w, frame, pc, open, stops)? {
                             self.install(w, frame, &state);
                             match end {
@@ -339,7 +340,7 @@ impl<'a> Machine<'a> {
                     }
                     Kind::IndexedBranch => {
                         let table = &image.tables[inst.extra as usize];
-                        let registers = &self.frames[frame as usize].registers;
+                        let registers = &self.calls.frames[frame as usize].registers;
                         for lane in lanes(active) {
                             let entry =
                                 registers.read(inst.ops.src[0], bugaroo_simulator::alu::Width::W32, lane);
@@ -410,7 +411,7 @@ impl<'a> Machine<'a> {
 
     /// Whether the index of a branch by table is not known in some of the lanes.
     fn is_open(&self, frame: u32, inst: &Inst, active: u32) -> bool {
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         inst.kind == Kind::IndexedBranch && active & !registers.known(inst.ops.src[0]) != 0
     }
 
@@ -435,7 +436,7 @@ impl<'a> Machine<'a> {
                 why,
             ));
         }
-        let function = self.frames[callee as usize].function;
+        let function = self.calls.frames[callee as usize].function;
         let entry = self.set.image.functions[function as usize].entry;
         let mut inside = Vec::new();
         self.arm(w, callee, (active, entry), &[], &mut inside, why)?;

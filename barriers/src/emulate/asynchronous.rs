@@ -45,7 +45,7 @@ impl Machine<'_> {
             }
             // How many arrivals are missing depends on the order of threads.
             Asynchronous::PendingCount { dst, .. } => {
-                self.frames[frame as usize].registers.mark(*dst, active, 0, Why::at(pc));
+                self.calls.frames[frame as usize].registers.mark(*dst, active, 0, Why::at(pc));
             }
             Asynchronous::Copy { .. } => self.group_copy(w, frame, pc, index, active)?,
             Asynchronous::Commit { bulk } => {

@@ -34,7 +34,7 @@ impl Machine<'_> {
     ) -> Result<Flow, Refusal> {
         let barrier = self.set.image.barriers[index as usize];
         let at = self.warps[w].fragments[fragment];
-        let registers = &self.frames[at.frame as usize].registers;
+        let registers = &self.calls.frames[at.frame as usize].registers;
         for (slot, what) in
             [(Some(barrier.id), "the number of a barrier"), (barrier.count, "the thread count of a barrier")]
         {
@@ -93,7 +93,7 @@ impl Machine<'_> {
                 );
                 return Err(self.illegal(w, pc, lane, message));
             }
-            let registers = &self.frames[fragment.frame as usize].registers;
+            let registers = &self.calls.frames[fragment.frame as usize].registers;
             let count = barrier.count.map(|slot| registers.read(slot, Width::W32, lane) as u32);
             let threads = Threads { cta: cta as u32, warp: index, lanes: fragment.mask };
             let place = ThreadsPlace { threads, origin: pc, command: 0 };
@@ -101,7 +101,7 @@ impl Machine<'_> {
             let first = *state.first.get_or_insert(place);
             let how_many = |all: bool| if all { Count::All } else { count_of(state.come.count) };
             if first != place && state.come.count.unwrap_or(full) != count.unwrap_or(full) {
-                self.misuse = Some(Misuse::CountsDiffer {
+                self.course.misuse = Some(Misuse::CountsDiffer {
                     resource: Resource::Named { cta: cta as u32, id },
                     generation: state.uses + 1,
                     first,
@@ -182,13 +182,15 @@ impl Machine<'_> {
                         BarRed::And => (u32::from(state.come.yes == state.come.votes), Width::Pred),
                         BarRed::Or => (u32::from(state.come.yes != 0), Width::Pred),
                     };
-                    let registers = &mut self.frames[fragment.frame as usize].registers;
+                    let registers = &mut self.calls.frames[fragment.frame as usize].registers;
                     lanes(fragment.mask).for_each(|lane| registers.write(dst, width, lane, u64::from(value)));
                     let known = if state.come.why.is_none() { !0 } else { 0 };
                     registers.mark(dst, fragment.mask, known, state.come.why.unwrap_or(Why::NEVER));
                     if known == 0 {
-                        let symbol = *named[op as usize].get_or_insert_with(|| self.symbols.content(false));
-                        let decided = if width == Width::Pred { self.symbols.decided(symbol) } else { None };
+                        let symbol =
+                            *named[op as usize].get_or_insert_with(|| self.known.symbols.content(false));
+                        let decided =
+                            if width == Width::Pred { self.known.symbols.decided(symbol) } else { None };
                         match decided {
                             Some(holds) => registers.set_predicate(dst, fragment.mask, holds),
                             None => {
@@ -225,12 +227,12 @@ impl Machine<'_> {
         let arrival = CommandAction::ClusterArrive { relaxed: relaxed && !fenced };
         self.emit(w, active, pc, if wait { CommandAction::ClusterWait } else { arrival })?;
         if !wait {
-            self.cluster_arrived[w] |= active;
+            self.course.cluster_arrived[w] |= active;
             self.warps[w].fragments[fragment].pc += 1;
             self.complete_cluster();
             return Ok(Flow::Select);
         }
-        let waiting = active & self.cluster_arrived[w];
+        let waiting = active & self.course.cluster_arrived[w];
         if waiting == 0 {
             return Ok(Flow::Next);
         }
@@ -246,16 +248,16 @@ impl Machine<'_> {
 
     /// Opens the cluster's barrier when everybody who has not exited is there.
     pub fn complete_cluster(&mut self) {
-        if self.cluster_arrived.iter().all(|lanes| *lanes == 0) {
+        if self.course.cluster_arrived.iter().all(|lanes| *lanes == 0) {
             return;
         }
-        let missing = |(w, warp): (usize, &Warp)| warp.alive & !self.cluster_arrived[w] != 0;
+        let missing = |(w, warp): (usize, &Warp)| warp.alive & !self.course.cluster_arrived[w] != 0;
         if self.warps.iter().enumerate().any(missing) {
             return;
         }
         self.show_sums();
         for (w, warp) in self.warps.iter_mut().enumerate() {
-            self.cluster_arrived[w] = 0;
+            self.course.cluster_arrived[w] = 0;
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Cluster) {
                 fragment.state = State::Ready;
                 fragment.pc += 1;

@@ -18,8 +18,9 @@ impl Machine<'_> {
     /// The thread programs as they might go on.
     pub fn beyond(mut self, backwards: bool) -> WarpPrograms {
         // A bound of its own: an endless loop explains nothing.
-        self.set.max_steps = self.set.max_steps.min(self.steps.saturating_mul(2).saturating_add(100_000));
-        self.rounds = Rounds::default();
+        self.set.max_steps =
+            self.set.max_steps.min(self.course.steps.saturating_mul(2).saturating_add(100_000));
+        self.ways.rounds = Rounds::default();
         for _ in 0..ROUNDS {
             self.let_go();
             if self.run(backwards) != Ok(false) {
@@ -36,10 +37,10 @@ impl Machine<'_> {
             cta.shared.forget(0, bytes, Why::SHARED);
             cta.barriers = Default::default();
         }
-        self.cluster_arrived.fill(0);
+        self.course.cluster_arrived.fill(0);
         for warp in &mut self.warps {
             for fragment in &mut warp.fragments {
-                let registers = &mut self.frames[fragment.frame as usize].registers;
+                let registers = &mut self.calls.frames[fragment.frame as usize].registers;
                 let inst = image.code[fragment.pc as usize];
                 let mut behind = fragment.pc + 1;
                 let mut forget = |row: u32| registers.mark(row, fragment.mask, 0, Why::at(fragment.pc));

@@ -24,11 +24,11 @@ impl Machine<'_> {
         };
         for word in 0..rows {
             let (slot, row) = (slot + (word * WORD_ROW) as i32, row + word * WORD_ROW);
-            let source = &self.frames[from as usize].registers;
+            let source = &self.calls.frames[from as usize].registers;
             let (known, why) = (source.known(slot), source.why(slot));
             let mut values = [0; 32];
             lanes(mask).for_each(|lane| values[lane] = source.read(slot, width, lane));
-            let target = &mut self.frames[to as usize].registers;
+            let target = &mut self.calls.frames[to as usize].registers;
             lanes(mask).for_each(|lane| target.write(row, width, lane, values[lane]));
             target.mark(row, mask, known, why);
         }
@@ -46,7 +46,7 @@ impl Machine<'_> {
         let caller = self.warps[w].fragments[fragment];
         let (frame, group) = self.enter_call(w, caller.frame, pc, index, active)?;
         let at = self.warps[w].isolate(fragment, group, active);
-        let head = &self.frames[frame as usize];
+        let head = &self.calls.frames[frame as usize];
         let entry = self.set.image.functions[head.function as usize].entry;
         let fragment = &mut self.warps[w].fragments[at];
         (fragment.frame, fragment.depth, fragment.pc) = (frame, head.depth, entry);
@@ -65,7 +65,7 @@ impl Machine<'_> {
         let image = self.set.image;
         let call = &image.calls[index as usize];
         let lane = active.trailing_zeros() as usize;
-        let head = &self.frames[caller as usize];
+        let head = &self.calls.frames[caller as usize];
         let (function, group) = match call.callee {
             Callee::Function(function) => (function, active),
             Callee::Row(slot) => {
@@ -112,7 +112,7 @@ impl Machine<'_> {
     /// Copies the results of a call to its caller.
     pub fn give_results(&mut self, frame: u32, parent: u32, mask: u32) {
         let image = self.set.image;
-        let head = &self.frames[frame as usize];
+        let head = &self.calls.frames[frame as usize];
         let call = &image.calls[image.code[head.return_pc as usize - 1].extra as usize];
         let function = head.function;
         for (argument, formal) in call.rets.iter().zip(&image.functions[function as usize].rets) {
@@ -125,7 +125,7 @@ impl Machine<'_> {
     /// `ret`: of a kernel it is `exit`.
     pub fn ret(&mut self, w: usize, fragment: usize, pc: u32, active: u32) -> Result<Flow, Refusal> {
         let from = self.warps[w].fragments[fragment];
-        let head = &self.frames[from.frame as usize];
+        let head = &self.calls.frames[from.frame as usize];
         let (parent, return_pc) = (head.parent, head.return_pc);
         if parent == ROOT {
             self.warps[w].fragments[fragment].pc += 1;
@@ -133,7 +133,7 @@ impl Machine<'_> {
             return Ok(Flow::Select);
         }
         self.give_results(from.frame, parent, active);
-        let depth = self.frames[parent as usize].depth;
+        let depth = self.calls.frames[parent as usize].depth;
         self.leave(from.frame, active);
         let back = Fragment { mask: active, pc: return_pc, frame: parent, depth, state: State::Ready };
         let warp = &mut self.warps[w];
@@ -157,7 +157,7 @@ impl Machine<'_> {
         active: u32,
     ) -> Result<Flow, Refusal> {
         let table = &self.set.image.tables[inst.extra as usize];
-        let registers = &self.frames[self.warps[w].fragments[fragment].frame as usize].registers;
+        let registers = &self.calls.frames[self.warps[w].fragments[fragment].frame as usize].registers;
         let slot = inst.ops.src[0];
         let missing = active & !registers.known(slot);
         if missing != 0 {
@@ -180,7 +180,7 @@ impl Machine<'_> {
     /// fails ends the kernel.
     pub fn provided(&mut self, w: usize, fragment: usize, which: u32, active: u32) -> Result<Flow, Refusal> {
         let frame = self.warps[w].fragments[fragment].frame;
-        let call = self.frames[frame as usize].return_pc - 1;
+        let call = self.calls.frames[frame as usize].return_pc - 1;
         if Provided::ALL[which as usize] == Provided::Assert {
             let lane = active.trailing_zeros() as usize;
             return Err(self.illegal(w, call, lane, "an assertion fails"));
@@ -191,7 +191,7 @@ impl Machine<'_> {
 
     /// What such a function gives is not known.
     pub fn provided_results(&mut self, frame: u32, active: u32) {
-        let head = &mut self.frames[frame as usize];
+        let head = &mut self.calls.frames[frame as usize];
         let call = head.return_pc - 1;
         let rets = &self.set.image.functions[head.function as usize].rets;
         for formal in rets {
@@ -217,7 +217,7 @@ impl Machine<'_> {
         let at = self.warps[w].fragments[fragment];
         let width = if inst.extra & 1 != 0 { Width::W64 } else { Width::W32 };
         let slot = inst.ops.src[0];
-        let head = &mut self.frames[at.frame as usize];
+        let head = &mut self.calls.frames[at.frame as usize];
         let (registers, live, grown) = (&mut head.registers, head.live, head.grown);
         let reads = inst.kind != Kind::StackSave;
         let missing = if reads { active & !registers.known(slot) } else { 0 };

@@ -74,7 +74,7 @@ impl Machine<'_> {
             self.perform(w, &[Part { lanes: active, frame: at.frame, index, pc }])?;
             return Ok(Flow::Next);
         };
-        let registers = &self.frames[at.frame as usize].registers;
+        let registers = &self.calls.frames[at.frame as usize].registers;
         let missing = active & !registers.known(slot);
         if missing != 0 {
             let lane = missing.trailing_zeros() as usize;
@@ -141,7 +141,9 @@ impl Machine<'_> {
     /// Does it, for lanes that have waited for each other.
     fn perform_waiting(&mut self, w: usize, parts: &[Part]) -> Result<(), Refusal> {
         let what = self.set.image.collectives[parts[0].index as usize].what;
-        if self.set.meetings && self.doubt.depth == 0 && !matches!(what, Together::Sync | Together::Matrix(_))
+        if self.set.meetings
+            && self.ways.doubt.depth == 0
+            && !matches!(what, Together::Sync | Together::Matrix(_))
         {
             let members = parts.iter().fold(0, |all, part| all | part.lanes);
             // Behind another one, without anything between, it orders nothing more.
@@ -159,7 +161,7 @@ impl Machine<'_> {
     fn perform(&mut self, w: usize, parts: &[Part]) -> Result<(), Refusal> {
         let everybody = parts.iter().fold(0, |all, part| all | part.lanes);
         if everybody == self.warps[w].alive {
-            self.warps[w].met = self.steps;
+            self.warps[w].met = self.course.steps;
         }
         match self.set.image.collectives[parts[0].index as usize].what {
             Together::Matrix(matrix) => self.matrix(w, parts, matrix),
@@ -181,7 +183,7 @@ impl Machine<'_> {
         let mut found = Gathered { values: [0; 32], known: 0, why: Why::NEVER };
         for part in parts {
             let slot = self.set.image.collectives[part.index as usize].src[source];
-            let registers = &self.frames[part.frame as usize].registers;
+            let registers = &self.calls.frames[part.frame as usize].registers;
             found.known |= registers.known(slot) & part.lanes;
             if registers.known(slot) & part.lanes != part.lanes {
                 found.why = registers.why(slot);
@@ -246,8 +248,8 @@ impl Machine<'_> {
             Together::Vote(mode) => self.vote(parts, everybody, mode, &mut out),
             Together::Shfl(mode) => self.shuffle(parts, everybody, mode, &mut out),
         }
-        if is_one_for_all && out.known == 0 && self.doubt.depth == 0 {
-            out.symbols = [Some(self.symbols.content(true)); 32];
+        if is_one_for_all && out.known == 0 && self.ways.doubt.depth == 0 {
+            out.symbols = [Some(self.known.symbols.content(true)); 32];
         }
         for part in parts {
             let collective = self.set.image.collectives[part.index as usize];
@@ -259,7 +261,7 @@ impl Machine<'_> {
         let (mut yes, mut known) = (0, 0);
         for part in parts {
             let collective = &self.set.image.collectives[part.index as usize];
-            let registers = &self.frames[part.frame as usize].registers;
+            let registers = &self.calls.frames[part.frame as usize].registers;
             let slot = collective.src[0];
             yes |= (registers.predicate(slot) ^ if collective.negated { !0 } else { 0 }) & part.lanes;
             known |= registers.known(slot) & part.lanes;
@@ -305,9 +307,9 @@ impl Machine<'_> {
                 out.known |= 1 << lane;
             } else {
                 out.why = a.why;
-                if everybody >> from & 1 != 0 && self.doubt.depth == 0 {
+                if everybody >> from & 1 != 0 && self.ways.doubt.depth == 0 {
                     let symbol = named[from].or_else(|| self.symbol_of(parts, from));
-                    named[from] = symbol.or_else(|| Some(self.symbols.content(true)));
+                    named[from] = symbol.or_else(|| Some(self.known.symbols.content(true)));
                     out.symbols[lane] = named[from];
                 }
             }
@@ -318,22 +320,23 @@ impl Machine<'_> {
     fn symbol_of(&self, parts: &[Part], lane: usize) -> Option<Symbol> {
         let part = parts.iter().find(|part| part.lanes >> lane & 1 != 0)?;
         let slot = self.set.image.collectives[part.index as usize].src[0];
-        self.frames[part.frame as usize].registers.symbol(slot, lane)
+        self.calls.frames[part.frame as usize].registers.symbol(slot, lane)
     }
 
     fn scatter(&mut self, w: usize, part: &Part, collective: &Collective, out: &Outcome) {
-        let registers = &mut self.frames[part.frame as usize].registers;
+        let registers = &mut self.calls.frames[part.frame as usize].registers;
         let why = if out.why == Why::NEVER { Why::at(part.pc) } else { out.why };
         if let Some(dst) = collective.dst {
             lanes(part.lanes).for_each(|lane| registers.write(dst, out.width, lane, out.values[lane]));
             registers.mark(dst, part.lanes, out.known, why);
             for lane in lanes(part.lanes & !out.known) {
                 let Some(symbol) = out.symbols[lane] else { continue };
-                let decided = if out.width == Width::Pred { self.symbols.decided(symbol) } else { None };
+                let decided =
+                    if out.width == Width::Pred { self.known.symbols.decided(symbol) } else { None };
                 match decided {
                     Some(holds) => {
                         registers.set_predicate(dst, 1 << lane, holds);
-                        self.rounds.decided(w, part.pc, Some(symbol));
+                        self.ways.rounds.decided(w, part.pc, Some(symbol));
                     }
                     None => registers.set_symbol(dst, lane, symbol),
                 }

@@ -50,11 +50,11 @@ impl Machine<'_> {
         (rank, at): (u32, u64),
     ) -> Option<[u32; 2]> {
         let plain = atomic.op == AtomOp::Add && matches!(atomic.ty, Type::U32 | Type::S32);
-        let certain = self.doubt.depth == 0 && self.warps[w].leavers.lanes >> lane & 1 == 0;
+        let certain = self.ways.doubt.depth == 0 && self.warps[w].leavers.lanes >> lane & 1 == 0;
         if !plain || !certain || self.set.open.contains(&pc) {
             return None;
         }
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         let slot = atomic.src[0];
         if registers.known(slot) >> lane & 1 == 0 {
             return None;
@@ -62,7 +62,7 @@ impl Machine<'_> {
         let old = match self.ctas[rank as usize].shared.read(at as usize, 4) {
             Ok(old) => old as u32,
             Err(why) => {
-                let (sum, by) = self.counters.sums.get(&(rank, at as u32))?;
+                let (sum, by) = self.known.counters.sums.get(&(rank, at as u32))?;
                 (why == Why::at(*by)).then_some(*sum)?
             }
         };
@@ -72,15 +72,15 @@ impl Machine<'_> {
     /// A lane has added to shared memory: keeps the sum until the next barrier.
     pub fn summed(&mut self, pc: u32, (rank, at): (u32, u32), [old, added]: [u32; 2]) {
         self.forget_shared(rank, at as usize, 4, Why::at(pc));
-        self.counters.sums.insert((rank, at), (old.wrapping_add(added), pc));
+        self.known.counters.sums.insert((rank, at), (old.wrapping_add(added), pc));
     }
 
     /// A barrier completes: sums show that nobody has written over.
     pub fn show_sums(&mut self) {
-        if self.counters.sums.is_empty() || self.doubt.depth > 0 {
+        if self.known.counters.sums.is_empty() || self.ways.doubt.depth > 0 {
             return;
         }
-        for ((rank, at), (sum, by)) in std::mem::take(&mut self.counters.sums) {
+        for ((rank, at), (sum, by)) in std::mem::take(&mut self.known.counters.sums) {
             let shared = &mut self.ctas[rank as usize].shared;
             if shared.read(at as usize, 4) == Err(Why::at(by)) {
                 shared.write(at as usize, 4, Ok(u64::from(sum)));
@@ -100,16 +100,16 @@ impl Machine<'_> {
     ) {
         let share = added.wrapping_neg();
         let Some(question) = self.question(pc, dst) else { return };
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         let known = registers.known(question.with) >> lane & 1 != 0;
         let asks = known && registers.read(question.with, Width::W32, lane) as u32 == share;
         if !asks || share == 0 || share > i32::MAX as u32 || old < share {
             return;
         }
         let met = self.warps[w].met;
-        self.counters.shares.entry(counter).or_default().insert(w, (1 << lane, met));
+        self.known.counters.shares.entry(counter).or_default().insert(w, (1 << lane, met));
         let last = old == share;
-        self.counters.decided = Some(Decided {
+        self.known.counters.decided = Some(Decided {
             pc: question.compare,
             frame,
             lanes: 1 << lane,
@@ -117,7 +117,7 @@ impl Machine<'_> {
             negate: question.negate,
         });
         if last {
-            self.counters.last = Some((w, question.way, counter));
+            self.known.counters.last = Some((w, question.way, counter));
         }
     }
 
@@ -169,9 +169,9 @@ impl Machine<'_> {
     /// Writes a decided predicate behind its comparison.
     #[cold]
     pub fn decide(&mut self) {
-        let Some(decided) = self.counters.decided.take() else { return };
+        let Some(decided) = self.known.counters.decided.take() else { return };
         let row = self.set.image.code[decided.pc as usize].ops.dst;
-        let registers = &mut self.frames[decided.frame as usize].registers;
+        let registers = &mut self.calls.frames[decided.frame as usize].registers;
         for lane in lanes(decided.lanes) {
             let holds = (decided.last >> lane & 1 != 0) ^ decided.negate;
             registers.write(row, Width::Pred, lane, u64::from(holds));
@@ -181,8 +181,8 @@ impl Machine<'_> {
 
     /// A warp uses an mbarrier.
     pub fn used(&mut self, w: usize, mbarrier: (u32, u32)) {
-        let step = self.steps;
-        self.counters.uses.entry(mbarrier).or_default().insert(w, step);
+        let step = self.course.steps;
+        self.known.counters.uses.entry(mbarrier).or_default().insert(w, step);
     }
 
     /// An `mbarrier.inval`; answers whether it is the last one's of a counter, and so nobody's in particular.
@@ -192,12 +192,12 @@ impl Machine<'_> {
         pc: u32,
         (rank, offset, address): (u32, u32, u32),
     ) -> Result<bool, Refusal> {
-        let uses = self.counters.uses.remove(&(rank, offset)).unwrap_or_default();
-        let Some((last, way, counter)) = &self.counters.last else { return Ok(false) };
+        let uses = self.known.counters.uses.remove(&(rank, offset)).unwrap_or_default();
+        let Some((last, way, counter)) = &self.known.counters.last else { return Ok(false) };
         if *last != w || !way.contains(&pc) {
             return Ok(false);
         }
-        let shares = self.counters.shares.get(counter).cloned().unwrap_or_default();
+        let shares = self.known.counters.shares.get(counter).cloned().unwrap_or_default();
         let late = |(warp, step): (&usize, &u64)| shares.get(warp).is_none_or(|(_, met)| met < step);
         if let Some((warp, _)) = uses.iter().find(|(warp, step)| late((warp, step))) {
             let message = format!(

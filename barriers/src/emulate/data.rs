@@ -27,23 +27,23 @@ impl Machine<'_> {
                 let mut known = 0;
                 for lane in lanes(active) {
                     if let Some(value) = self.special(w, special.value, lane) {
-                        let registers = &mut self.frames[frame as usize].registers;
+                        let registers = &mut self.calls.frames[frame as usize].registers;
                         registers.write(special.dst, special.width, lane, value);
                         known |= 1 << lane;
                     }
                 }
-                self.frames[frame as usize].registers.mark(special.dst, touched, known, Why::at(pc));
+                self.calls.frames[frame as usize].registers.mark(special.dst, touched, known, Why::at(pc));
                 if let SpecialValue::Ctaid(dimension) = special.value
                     && self.set.any_cta[usize::from(dimension)]
                 {
                     // It is the same for all threads.
-                    let symbol = self.symbols.cta(dimension, special.width);
-                    let registers = &mut self.frames[frame as usize].registers;
+                    let symbol = self.known.symbols.cta(dimension, special.width);
+                    let registers = &mut self.calls.frames[frame as usize].registers;
                     lanes(active).for_each(|lane| registers.set_symbol(special.dst, lane, symbol));
                 }
             }
             Kind::LocalAddress => {
-                let head = &mut self.frames[frame as usize];
+                let head = &mut self.calls.frames[frame as usize];
                 let window = if inst.ops.src[1] != 0 { LOCAL_WINDOW } else { 0 };
                 let value = window + u64::from(head.local_base.wrapping_add(inst.extra));
                 let width = if inst.ops.src[0] != 0 { Width::W64 } else { Width::W32 };
@@ -51,7 +51,7 @@ impl Machine<'_> {
                 head.registers.mark(inst.ops.dst, touched, active, Why::at(pc));
             }
             Kind::IsSpace => {
-                let registers = &mut self.frames[frame as usize].registers;
+                let registers = &mut self.calls.frames[frame as usize].registers;
                 let known = registers.known(inst.ops.src[0]) & active;
                 for lane in lanes(known) {
                     let address = registers.read(inst.ops.src[0], Width::W64, lane);
@@ -71,7 +71,7 @@ impl Machine<'_> {
             Kind::ActiveMask => {
                 // Which lanes are together is nothing that can be relied on.
                 let lockstep = self.set.lockstep;
-                let registers = &mut self.frames[frame as usize].registers;
+                let registers = &mut self.calls.frames[frame as usize].registers;
                 for lane in lanes(active) {
                     registers.write(inst.ops.dst, Width::W32, lane, u64::from(active));
                 }
@@ -84,18 +84,18 @@ impl Machine<'_> {
             Kind::Texture => {
                 // What a texture or a surface holds is not known.
                 let texture = &self.set.image.textures[inst.extra as usize];
-                let registers = &mut self.frames[frame as usize].registers;
+                let registers = &mut self.calls.frames[frame as usize].registers;
                 for row in texture.results() {
                     registers.mark(row, touched, 0, Why::at(pc));
                 }
             }
             Kind::ParamLoad => {
                 let access = &self.set.image.accesses[inst.extra as usize];
-                param_load(&mut self.frames[frame as usize].registers, access, active, doubtful);
+                param_load(&mut self.calls.frames[frame as usize].registers, access, active, doubtful);
             }
             Kind::ParamStore => {
                 let access = &self.set.image.accesses[inst.extra as usize];
-                param_store(&mut self.frames[frame as usize].registers, access, active, doubtful);
+                param_store(&mut self.calls.frames[frame as usize].registers, access, active, doubtful);
             }
             _ => unreachable!("the loop sends nothing else here"),
         }
@@ -105,7 +105,7 @@ impl Machine<'_> {
     /// `mapa`, `getctarank`
     fn map(&mut self, w: usize, frame: u32, (pc, inst): (u32, &Inst), active: u32, doubtful: u32) {
         let own = self.warps[w].cta;
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         let width = if inst.extra != 0 { Width::W64 } else { Width::W32 };
         let [address, rank, ..] = inst.ops.src;
         let is_map = inst.kind == Kind::Mapa;
@@ -139,7 +139,7 @@ impl Machine<'_> {
 
     fn pack(&mut self, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
         let pack = &self.set.image.packs[inst.extra as usize];
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         let bits = u32::from(pack.part_bytes) * 8;
         let width = row_width(pack.whole_bytes);
         let mut known = active;
@@ -165,7 +165,7 @@ impl Machine<'_> {
 
     fn unpack(&mut self, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
         let pack = &self.set.image.packs[inst.extra as usize];
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         let bits = u32::from(pack.part_bytes) * 8;
         let width = row_width(pack.whole_bytes);
         let (known, why) = (registers.known(pack.whole) & active, registers.why(pack.whole));
@@ -183,7 +183,7 @@ impl Machine<'_> {
 
     fn lanewise(&mut self, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
         let what = &self.set.image.lanewise[inst.extra as usize];
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         let sources = &what.src[..what.count];
         let mut known = active;
         let mut why = Why::NEVER;

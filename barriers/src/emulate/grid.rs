@@ -23,7 +23,7 @@ impl Machine<'_> {
             Base::Row64(slot) | Base::Row32(slot) => slot,
             Base::Fixed | Base::FrameLocal => return false,
         };
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         if atomic.op != AtomOp::Add || registers.known(slot) >> lane & 1 != 0 {
             return false;
         }
@@ -31,22 +31,23 @@ impl Machine<'_> {
         let by_origin = registers.why(slot).plain().pc().is_some_and(|pc| {
             matches!(self.set.extras[pc as usize].arithmetic.form, Form::Launch { workspace: true })
         });
-        by_origin || registers.symbol(slot, lane).is_some_and(|symbol| self.symbols.is_of_workspace(symbol))
+        by_origin
+            || registers.symbol(slot, lane).is_some_and(|symbol| self.known.symbols.is_of_workspace(symbol))
     }
 
     /// A thread comes to the grid's barrier.
     pub fn arrive_at_grid(&mut self, w: usize, pc: u32, lane: usize) -> Result<(), Refusal> {
         let leavers = self.warps[w].leavers.lanes >> lane & 1 != 0;
-        if self.doubt.depth > 0 || leavers {
+        if self.ways.doubt.depth > 0 || leavers {
             return Err(self.unknown(w, pc, lane, "whether the grid's barrier is reached", Why::NEVER));
         }
-        self.grid_barriers += 1;
+        self.course.grid_barriers += 1;
         Ok(())
     }
 
     /// Refuses a kernel of whose blocks some may come to the grid's barrier and others not, or less often.
     pub fn meet_in_grid(&self) -> Result<(), Refusal> {
-        if self.grid_barriers == 0 || !self.symbols.assumes_block() {
+        if self.course.grid_barriers == 0 || !self.known.symbols.assumes_block() {
             return Ok(());
         }
         let message = "blocks wait for all others of the grid (grid.sync), and what a block does depends on which one it is: whether all come is not known";

@@ -19,6 +19,7 @@ use super::fence::{has_flags, is_relaxed, is_wait};
 use super::flow::flows;
 use super::held::counters::Counters;
 use super::held::cta::Cta;
+use super::held::parts::{Addressing, Calls, Course, Knowledge, Ways};
 use super::held::warp::Warp;
 use super::machine::{Machine, Setting};
 use super::making::Makings;
@@ -299,54 +300,54 @@ impl KernelText {
                 flags: has_flags(&image, &extras),
                 max_steps: options.max_steps,
             },
-            frames: Vec::new(),
-            free: vec![Vec::new(); image.functions.len()],
-            cluster_arrived: vec![0; warps.len()],
+            course: Course { cluster_arrived: vec![0; warps.len()], ..Course::default() },
             warps,
             ctas: ctas.collect(),
             out,
-            steps: 0,
-            thread_steps: 0,
-            escaped: false,
-            symbols: std::mem::take(&mut case.symbols),
-            asked: None,
-            doubt: Doubt { joins: case.joins, ..Doubt::default() },
-            loops: FxHashMap::default(),
-            counters: Counters::default(),
-            objects: Objects::new(&self.module, info, launched.shared_bytes),
-            makings: Makings::new(&self.module),
-            scattered: Vec::new(),
-            misuse: None,
-            rounds: Rounds::new(case.induction, stations),
-            grid_barriers: 0,
-            tables: BTreeSet::new(),
-            polled: Vec::new(),
+            calls: Calls { frames: Vec::new(), free: vec![Vec::new(); image.functions.len()] },
+            known: Knowledge {
+                symbols: std::mem::take(&mut case.symbols),
+                asked: None,
+                counters: Counters::default(),
+                tables: BTreeSet::new(),
+            },
+            ways: Ways {
+                doubt: Doubt { joins: case.joins, ..Doubt::default() },
+                loops: FxHashMap::default(),
+                rounds: Rounds::new(case.induction, stations),
+            },
+            addressing: Addressing {
+                objects: Objects::new(&self.module, info, launched.shared_bytes),
+                makings: Makings::new(&self.module),
+                scattered: Vec::new(),
+                escaped: false,
+            },
         };
-        machine.symbols.begin();
+        machine.known.symbols.begin();
         machine.start(launched.function);
         let finished = machine.run(backwards);
-        case.symbols = machine.symbols.clone();
-        (case.rounds, case.widened) = (machine.rounds.most, machine.rounds.widened);
-        case.exact = std::mem::take(&mut machine.rounds.exact);
+        case.symbols = machine.known.symbols.clone();
+        (case.rounds, case.widened) = (machine.ways.rounds.most, machine.ways.rounds.widened);
+        case.exact = std::mem::take(&mut machine.ways.rounds.exact);
         (case.found, case.turns) = machine.stations();
-        let aims = std::mem::take(&mut machine.rounds.aims);
+        let aims = std::mem::take(&mut machine.ways.rounds.aims);
         case.strays = !aims.starts_with(&case.aims);
         case.aims = aims;
-        case.joined |= machine.doubt.joined;
-        case.work = machine.steps;
-        case.polled.append(&mut machine.polled);
-        case.asked = machine.asked.as_ref().map(|(symbol, _)| *symbol);
-        case.params.extend(machine.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
+        case.joined |= machine.ways.doubt.joined;
+        case.work = machine.course.steps;
+        case.polled.append(&mut machine.course.polled);
+        case.asked = machine.known.asked.as_ref().map(|(symbol, _)| *symbol);
+        case.params.extend(machine.known.asked.iter().flat_map(|(_, names)| names.iter().cloned()));
         let finished = finished?;
         machine.meet_in_grid()?;
-        let grid_barriers = machine.grid_barriers;
+        let grid_barriers = machine.course.grid_barriers;
         let stuck = if finished { None } else { Some(machine.stuck()?) };
-        let steps = [machine.steps, machine.thread_steps];
+        let steps = [machine.course.steps, machine.course.thread_steps];
         let name = |number: &usize| self.constants.table_name(*number).to_owned();
-        let tables = machine.tables.iter().map(name).collect();
-        let taken_to_meet = std::mem::take(&mut machine.doubt.met).into_iter().collect();
+        let tables = machine.known.tables.iter().map(name).collect();
+        let taken_to_meet = std::mem::take(&mut machine.ways.doubt.met).into_iter().collect();
         let (misuse, beyond, program) = match stuck {
-            None => (machine.misuse, None, machine.out),
+            None => (machine.course.misuse, None, machine.out),
             Some(_) => {
                 let program = machine.out.clone();
                 (None, Some(machine.beyond(backwards)), program)

@@ -50,7 +50,10 @@ impl Machine<'_> {
             return None;
         }
         let inst = &self.set.image.code[pc as usize];
-        if self.frames[frame as usize].parent != ROOT || inst.kind != Kind::Branch || self.doubt.depth > 0 {
+        if self.calls.frames[frame as usize].parent != ROOT
+            || inst.kind != Kind::Branch
+            || self.ways.doubt.depth > 0
+        {
             return None;
         }
         match (self.returns(inst.extra), self.returns(pc + 1)) {
@@ -168,7 +171,7 @@ impl Machine<'_> {
                     let first = rest.trailing_zeros() as usize;
                     let of = |lane: usize| {
                         let own = (leavers.lanes >> lane & 1 != 0).then_some(leavers.conditions[lane]);
-                        self.doubt.condition.or(own)
+                        self.ways.doubt.condition.or(own)
                     };
                     let condition = of(first);
                     let group = lanes(rest).filter(|lane| of(*lane) == condition).fold(0, |g, l| g | 1 << l);

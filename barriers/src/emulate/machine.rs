@@ -3,8 +3,6 @@
 //! Warps run in turn, each until none of its lanes can go on. As threads wait only for what is deterministic in a kernel that
 //! is well synchronised, one order of execution stands for all (see the module above).
 
-use std::collections::BTreeSet;
-
 use bugaroo_ptx::ast::Function;
 use bugaroo_ptx::types::Space;
 use bugaroo_simulator::decoded::{Address, Base, Kind, SpecialValue};
@@ -12,23 +10,16 @@ use bugaroo_simulator::{CodeImage, Place, SHARED_WINDOW};
 use rustc_hash::FxHashSet;
 
 use super::constants::ConstantMemory;
-use super::doubt::Doubt;
 use super::flow::Flow;
-use super::held::counters::Counters;
 use super::held::cta::Cta;
 use super::held::frame::{Frame, ROOT};
+use super::held::parts::{Addressing, Calls, Course, Knowledge, Ways};
 use super::held::warp::{Fragment, State, Warp};
-use super::making::Makings;
-use super::objects::{Objects, Scattered};
 use super::params::Params;
 use super::refusal::{Cause, Refusal, RefusalKind};
 use super::registers::{Registers, Why};
-use super::rounds::seen::Rounds;
-use super::states::Loops;
-use super::symbol::{Symbol, Symbols};
 use super::text::Extra;
 use crate::program::{Command, CommandAction, WarpPrograms};
-use crate::verdict::Misuse;
 
 /// What is fixed while the kernel runs.
 pub(super) struct Setting<'a> {
@@ -61,42 +52,14 @@ pub(super) struct Setting<'a> {
 /// An emulation in progress.
 pub(super) struct Machine<'a> {
     pub set: Setting<'a>,
-    pub frames: Vec<Frame<'a>>,
-    /// Frames to be used again, by function.
-    pub free: Vec<Vec<u32>>,
     pub warps: Vec<Warp>,
     pub ctas: Vec<Cta>,
     pub out: WarpPrograms,
-    pub steps: u64,
-    pub thread_steps: u64,
-    /// Lanes of each warp that have arrived at their cluster's barrier and were not let through.
-    pub cluster_arrived: Vec<u32>,
-    /// A pointer into shared memory was stored where it is not tracked.
-    pub escaped: bool,
-    pub symbols: Symbols,
-    /// A predicate that is the same for all threads and must be known, and the parameters in it, as they can be given.
-    pub asked: Option<(Symbol, Vec<String>)>,
-    /// Arms of branches that are being run without knowing whether they are taken.
-    pub doubt: Doubt,
-    /// Of the open branch that is being run, the loops in its arms.
-    pub loops: Loops<'a>,
-    pub counters: Counters,
-    /// The variables that addresses are in.
-    pub objects: Objects<'a>,
-    /// How addresses are made.
-    pub makings: Makings<'a>,
-    /// Where something was written at an address that is not known.
-    pub scattered: Scattered,
-    /// A barrier was asked what it cannot do: nothing goes on behind that.
-    pub misuse: Option<Misuse>,
-    /// Rounds of loops around barriers.
-    pub rounds: Rounds<'a>,
-    /// Arrivals at the grid's barrier.
-    pub grid_barriers: u32,
-    /// Numbers of the tables of which something was read and is taken for known.
-    pub tables: BTreeSet<usize>,
-    /// Strong reads that seem to come again and again for ever: instructions.
-    pub polled: Vec<u32>,
+    pub calls: Calls<'a>,
+    pub course: Course,
+    pub known: Knowledge,
+    pub ways: Ways<'a>,
+    pub addressing: Addressing<'a>,
 }
 
 /// Where an address points.
@@ -122,7 +85,7 @@ impl<'a> Machine<'a> {
             let mut progress = false;
             for w in 0..=last {
                 progress |= self.turn(if backwards { last - w } else { w })?;
-                if self.misuse.is_some() || self.rounds.covered {
+                if self.course.misuse.is_some() || self.ways.rounds.covered {
                     return Ok(true);
                 }
             }
@@ -132,7 +95,7 @@ impl<'a> Machine<'a> {
             if !progress && !self.pause()? {
                 return Ok(false);
             }
-            if self.rounds.covered {
+            if self.ways.rounds.covered {
                 return Ok(true);
             }
         }
@@ -160,8 +123,8 @@ impl<'a> Machine<'a> {
         depth: u32,
         local_base: u32,
     ) -> u32 {
-        if let Some(frame) = self.free[function as usize].pop() {
-            let old = &mut self.frames[frame as usize];
+        if let Some(frame) = self.calls.free[function as usize].pop() {
+            let old = &mut self.calls.frames[frame as usize];
             old.registers.forget();
             (old.parent, old.return_pc, old.live, old.depth) = (parent, return_pc, live, depth);
             (old.local_base, old.grown) = (local_base, 0);
@@ -169,16 +132,25 @@ impl<'a> Machine<'a> {
         }
         let bytes = self.set.image.functions[function as usize].frame_bytes;
         let registers = Registers::new(bytes, self.set.constants);
-        self.frames.push(Frame { registers, function, parent, return_pc, live, depth, local_base, grown: 0 });
-        self.frames.len() as u32 - 1
+        self.calls.frames.push(Frame {
+            registers,
+            function,
+            parent,
+            return_pc,
+            live,
+            depth,
+            local_base,
+            grown: 0,
+        });
+        self.calls.frames.len() as u32 - 1
     }
 
     /// Lanes leave a frame; it is free when nobody is left in it.
     pub fn leave(&mut self, frame: u32, lanes: u32) {
-        let head = &mut self.frames[frame as usize];
+        let head = &mut self.calls.frames[frame as usize];
         head.live &= !lanes;
         if head.live == 0 {
-            self.free[head.function as usize].push(frame);
+            self.calls.free[head.function as usize].push(frame);
         }
     }
 
@@ -194,7 +166,7 @@ impl<'a> Machine<'a> {
         warp.alive &= !lanes;
         let cta = warp.cta as usize;
         while frame != ROOT {
-            let parent = self.frames[frame as usize].parent;
+            let parent = self.calls.frames[frame as usize].parent;
             self.leave(frame, lanes);
             frame = parent;
         }
@@ -207,13 +179,13 @@ impl<'a> Machine<'a> {
 
     /// Appends a command.
     pub fn emit(&mut self, w: usize, lanes: u32, pc: u32, action: CommandAction<'_>) -> Result<(), Refusal> {
-        if self.doubt.silent {
+        if self.ways.doubt.silent {
             return Ok(());
         }
         if lanes & self.warps[w].leavers.lanes != 0 {
             return self.emit_of_leavers(w, lanes, pc, action);
         }
-        let condition = self.doubt.condition;
+        let condition = self.ways.doubt.condition;
         self.push(w, lanes, pc, action, condition)
     }
 
@@ -229,7 +201,7 @@ impl<'a> Machine<'a> {
         if let CommandAction::Access(access) = &action {
             self.beside_mbarriers(w, lanes, pc, access, condition.is_some())?;
         }
-        self.rounds.under_way |= action.outlasts_barriers();
+        self.ways.rounds.under_way |= action.outlasts_barriers();
         let command = Command { lanes, origin: pc, action };
         let program = self.out.warp_mut(w as u32);
         let pushed = match condition {
@@ -354,7 +326,7 @@ impl<'a> Machine<'a> {
     #[inline(always)]
     pub fn address(&self, frame: u32, address: &Address, lane: usize) -> Result<u64, Why> {
         use bugaroo_simulator::alu::Width;
-        let head = &self.frames[frame as usize];
+        let head = &self.calls.frames[frame as usize];
         let registers = &head.registers;
         match address.base {
             Base::Row64(slot) if registers.known(slot) >> lane & 1 != 0 => {
@@ -387,7 +359,9 @@ impl<'a> Machine<'a> {
                 _ => Target::Global(Some(at)),
             },
             // Nothing that comes from outside the kernel points into this CTA's shared memory.
-            (Space::Generic, Err(why)) if !why.is_tainted() && why.pc().is_some() && !self.escaped => {
+            (Space::Generic, Err(why))
+                if !why.is_tainted() && why.pc().is_some() && !self.addressing.escaped =>
+            {
                 Target::Global(None)
             }
             (_, Err(why)) => Target::Unknown(why),

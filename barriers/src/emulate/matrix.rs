@@ -45,7 +45,7 @@ impl Machine<'_> {
     fn forget<'r>(&mut self, parts: &[Part], rows: impl Iterator<Item = &'r u32>) {
         for row in rows {
             for part in parts {
-                self.frames[part.frame as usize].registers.mark(*row, part.lanes, 0, Why::at(part.pc));
+                self.calls.frames[part.frame as usize].registers.mark(*row, part.lanes, 0, Why::at(part.pc));
             }
         }
     }
@@ -113,7 +113,7 @@ impl Machine<'_> {
         let (rows, columns) = matrix.shape.extent(which);
         let (lines, length) = if matrix.row { (rows, columns) } else { (columns, rows) };
         let bits = u64::from(matrix.ty.bits());
-        let registers = &self.frames[part.frame as usize].registers;
+        let registers = &self.calls.frames[part.frame as usize].registers;
         let step = match stride {
             None => length as u64,
             Some(slot) if registers.known(slot) >> lane & 1 != 0 => registers.read(slot, Width::W32, lane),

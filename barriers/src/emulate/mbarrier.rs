@@ -46,7 +46,7 @@ impl Machine<'_> {
         (slot, width): (i32, Width),
         what: &str,
     ) -> Result<u64, Refusal> {
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         if registers.known(slot) >> lane & 1 == 0 {
             return Err(self.unknown(w, pc, lane, what, registers.why(slot)));
         }
@@ -134,7 +134,7 @@ impl Machine<'_> {
             for lane in lanes(group) {
                 let before = self.apply((rank, offset), pc, action);
                 if let Some(dst) = dst {
-                    let registers = &mut self.frames[frame as usize].registers;
+                    let registers = &mut self.calls.frames[frame as usize].registers;
                     registers.write(dst, Width::W64, lane, u64::from(before & 1) << 63);
                     registers.mark(dst, 1 << lane, !0, Why::NEVER);
                 }
@@ -221,7 +221,7 @@ impl Machine<'_> {
                     continue;
                 }
                 if let Some(row) = answer {
-                    let registers = &mut self.frames[fragment.frame as usize].registers;
+                    let registers = &mut self.calls.frames[fragment.frame as usize].registers;
                     lanes(fragment.mask).for_each(|lane| registers.write(row, Width::Pred, lane, 1));
                     registers.mark(row, fragment.mask, !0, Why::NEVER);
                 }
@@ -298,7 +298,7 @@ impl Machine<'_> {
             }
         }
         if let Some(row) = dst {
-            let registers = &mut self.frames[frame as usize].registers;
+            let registers = &mut self.calls.frames[frame as usize].registers;
             lanes(done).for_each(|lane| registers.write(row, Width::Pred, lane, 1));
             registers.mark(row, done, !0, Why::NEVER);
         }

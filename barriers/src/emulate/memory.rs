@@ -119,7 +119,7 @@ impl Machine<'_> {
         let mut known = [0u32; 8];
         let mut why = [Why::at(pc); 8];
         if doubtful != 0 {
-            why = [self.frames[frame as usize].registers.why(inst.guard as i32); 8];
+            why = [self.calls.frames[frame as usize].registers.why(inst.guard as i32); 8];
         }
         for lane in lanes(active) {
             let target = self.target(w, frame, &access.address, lane);
@@ -140,7 +140,7 @@ impl Machine<'_> {
                         let at = at.wrapping_add(offset as u64);
                         let value = self.set.constant_memory.read(at, size);
                         if value.is_some() {
-                            self.tables.extend(self.set.constant_memory.table(at));
+                            self.known.tables.extend(self.set.constant_memory.table(at));
                         }
                         value.ok_or(Why::at(pc))
                     }
@@ -154,7 +154,7 @@ impl Machine<'_> {
                 match value {
                     Ok(value) => {
                         let value = if access.signed { extend(value, access.size) } else { value };
-                        let registers = &mut self.frames[frame as usize].registers;
+                        let registers = &mut self.calls.frames[frame as usize].registers;
                         registers.write(access.rows[element] as u32, access.width[element], lane, value);
                         known[element] |= 1 << lane;
                     }
@@ -162,7 +162,7 @@ impl Machine<'_> {
                 }
             }
         }
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         for element in 0..usize::from(access.vec) {
             registers.mark(access.rows[element] as u32, active | doubtful, known[element], why[element]);
         }
@@ -189,9 +189,9 @@ impl Machine<'_> {
             return;
         }
         // The expression of the register is that of all its bytes.
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         let symbol = registers.symbol(access.rows[element], lane).filter(|_| is_whole(access, element));
-        let symbol = symbol.unwrap_or_else(|| self.symbols.content(false));
+        let symbol = symbol.unwrap_or_else(|| self.known.symbols.content(false));
         self.ctas[rank as usize].shared.set_content(at, size, symbol);
     }
 
@@ -209,7 +209,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let content = self.ctas[rank as usize].shared.content(at as usize + element * size, size);
-                let registers = &mut self.frames[frame as usize].registers;
+                let registers = &mut self.calls.frames[frame as usize].registers;
                 if let (Some(symbol), 0) = (content, registers.known(row) >> lane & 1) {
                     registers.set_symbol(row as u32, lane, symbol);
                 }
@@ -225,9 +225,9 @@ impl Machine<'_> {
             for element in 0..usize::from(access.vec) {
                 let row = access.rows[element];
                 let offset = at + (element * size) as u64;
-                let registers = &mut self.frames[frame as usize].registers;
+                let registers = &mut self.calls.frames[frame as usize].registers;
                 if registers.known(row) >> lane & 1 == 0 {
-                    let symbol = self.symbols.param(offset, size, access.signed);
+                    let symbol = self.known.symbols.param(offset, size, access.signed);
                     registers.set_symbol(row as u32, lane, symbol);
                 }
             }
@@ -300,7 +300,7 @@ impl Machine<'_> {
                 match target {
                     Target::Shared(rank, at) => {
                         let value = if self.set.open.contains(&pc) { Err(Why::at(pc)) } else { value };
-                        if self.doubt.depth > 0 {
+                        if self.ways.doubt.depth > 0 {
                             let why = Why::at(pc).tainted(points_to_shared(size, value));
                             self.forget_shared(rank, at as usize + offset, size, why);
                         } else {
@@ -315,7 +315,7 @@ impl Machine<'_> {
                     Target::Param(_) => {
                         return Err(self.illegal(w, pc, lane, "a store to the kernel's parameters"));
                     }
-                    Target::Global(_) => self.escaped |= points_to_shared(size, value),
+                    Target::Global(_) => self.addressing.escaped |= points_to_shared(size, value),
                     Target::Unknown(why) if access.address.space == Space::Local => {
                         self.warps[w].local.forget(lane, why);
                     }
@@ -336,7 +336,7 @@ impl Machine<'_> {
         element: usize,
         lane: usize,
     ) -> Result<u64, Why> {
-        let registers = &self.frames[frame as usize].registers;
+        let registers = &self.calls.frames[frame as usize].registers;
         let slot = access.rows[element];
         if registers.known(slot) >> lane & 1 == 0 {
             return Err(registers.why(slot));
@@ -369,7 +369,7 @@ impl Machine<'_> {
 
     /// A store to local memory that may happen or not: what was there is no more known.
     fn doubtful_local(&mut self, w: usize, frame: u32, inst: &Inst, access: &DecodedAccess, doubtful: u32) {
-        let why = self.frames[frame as usize].registers.why(inst.guard as i32);
+        let why = self.calls.frames[frame as usize].registers.why(inst.guard as i32);
         let bytes = usize::from(access.size);
         for lane in lanes(doubtful) {
             match self.target(w, frame, &access.address, lane) {
@@ -425,13 +425,13 @@ impl Machine<'_> {
                     if self.is_grid_arrival(frame, atomic, lane) {
                         self.arrive_at_grid(w, pc, lane)?;
                     }
-                    let registers = &self.frames[frame as usize].registers;
+                    let registers = &self.calls.frames[frame as usize].registers;
                     let pointer = |slot: i32| match registers.known(slot) >> lane & 1 {
                         0 => points_to_shared(8, Err(registers.why(slot))),
                         _ => points_to_shared(8, Ok(registers.read(slot, atomic.width, lane))),
                     };
                     let high = atomic.high.iter().flat_map(|high| high.src);
-                    self.escaped |= bytes >= 8 && atomic.src.into_iter().chain(high).any(pointer);
+                    self.addressing.escaped |= bytes >= 8 && atomic.src.into_iter().chain(high).any(pointer);
                 }
                 Target::Unknown(why) => return Err(self.unknown(w, pc, lane, ADDRESS, why)),
                 Target::Local(_) | Target::Param(_) => {
@@ -445,7 +445,7 @@ impl Machine<'_> {
             }
         }
         for dst in atomic.dst.into_iter().chain(atomic.high.and_then(|high| high.dst)) {
-            self.frames[frame as usize].registers.mark(dst, active | doubtful, 0, Why::at(pc));
+            self.calls.frames[frame as usize].registers.mark(dst, active | doubtful, 0, Why::at(pc));
         }
         if let (Some((lane, counter, sum)), Some(dst), true) = (counted, atomic.dst, active.is_power_of_two())
         {

@@ -55,10 +55,10 @@ impl<'a> Machine<'a> {
         dst: u32,
     ) -> Result<Option<u32>, Refusal> {
         let frame = self.warps[w].fragments[fragment].frame;
-        let before = self.frames[frame as usize].registers.clone();
+        let before = self.calls.frames[frame as usize].registers.clone();
         let found = self.peeled_from(w, fragment, (frame, pc), active, dst, &before);
         if !matches!(found, Ok(Some(_))) {
-            self.frames[frame as usize].registers = before;
+            self.calls.frames[frame as usize].registers = before;
         }
         found
     }
@@ -92,7 +92,7 @@ impl<'a> Machine<'a> {
         }
         self.answer(frame, row, active, true);
         let by_loop = self.way(w, frame, again + 1, active);
-        self.frames[frame as usize].registers = before.clone();
+        self.calls.frames[frame as usize].registers = before.clone();
         self.answer(frame, dst, active, true);
         let at_once = self.way(w, frame, pc + 1, active);
         let meet = at_once.iter().find_map(|(at, one)| {
@@ -104,7 +104,7 @@ impl<'a> Machine<'a> {
         for row in differ {
             merged.mark(row, active, 0, Why::at(pc));
         }
-        self.frames[frame as usize].registers = merged;
+        self.calls.frames[frame as usize].registers = merged;
         Ok(Some(at))
     }
 
@@ -133,7 +133,7 @@ impl<'a> Machine<'a> {
             return Ok(None);
         };
         if inst.guard != NO_GUARD {
-            let registers = &self.frames[frame as usize].registers;
+            let registers = &self.calls.frames[frame as usize].registers;
             let runs = registers.predicate(inst.guard as i32) ^ inst.guard_flip;
             if active & !(runs & registers.known(inst.guard as i32)) != 0 {
                 return Ok(None);
@@ -144,14 +144,14 @@ impl<'a> Machine<'a> {
 
     /// Writes the answer of a test.
     fn answer(&mut self, frame: u32, row: u32, active: u32, yes: bool) {
-        self.frames[frame as usize].registers.set_predicate(row, active, yes);
+        self.calls.frames[frame as usize].registers.set_predicate(row, active, yes);
     }
 
     /// The instructions from `pc` on that touch registers alone, and the one behind them, each with the registers before it.
     fn way(&mut self, w: usize, frame: u32, mut pc: u32, active: u32) -> Vec<(u32, Registers<'a>)> {
         let mut all = Vec::new();
         while all.len() < PEEL as usize {
-            all.push((pc, self.frames[frame as usize].registers.clone()));
+            all.push((pc, self.calls.frames[frame as usize].registers.clone()));
             match self.failing_step(w, frame, pc, pc, active) {
                 Ok((next, None)) => pc = next,
                 _ => break,
@@ -173,11 +173,11 @@ impl<'a> Machine<'a> {
         let frame = self.warps[w].fragments[fragment].frame as usize;
         let Some(dst) = dst else { return Ok(()) };
         for _ in 0..ROUNDS {
-            let before = self.frames[frame].registers.clone();
-            self.frames[frame].registers.set_predicate(dst, active, false);
+            let before = self.calls.frames[frame].registers.clone();
+            self.calls.frames[frame].registers.set_predicate(dst, active, false);
             let came_back = self.failing_ways(w, frame as u32, pc, active);
-            self.frames[frame].registers = before;
-            let registers = &mut self.frames[frame].registers;
+            self.calls.frames[frame].registers = before;
+            let registers = &mut self.calls.frames[frame].registers;
             let mut news = false;
             for after in came_back? {
                 for row in after.differences(registers) {
@@ -210,10 +210,10 @@ impl<'a> Machine<'a> {
         active: u32,
     ) -> Result<Vec<Registers<'a>>, Refusal> {
         let mut back = Vec::new();
-        let mut ways = vec![(test + 1, self.frames[frame as usize].registers.clone())];
+        let mut ways = vec![(test + 1, self.calls.frames[frame as usize].registers.clone())];
         let mut left = LONGEST;
         while let Some((from, registers)) = ways.pop() {
-            self.frames[frame as usize].registers = registers;
+            self.calls.frames[frame as usize].registers = registers;
             let mut pc = from;
             while pc != test {
                 left = left.checked_sub(1).ok_or_else(|| self.no_wait(w, test, active))?;
@@ -223,12 +223,12 @@ impl<'a> Machine<'a> {
                         if ways.len() + back.len() >= WAYS {
                             return Err(self.no_wait(w, test, active));
                         }
-                        ways.push((other, self.frames[frame as usize].registers.clone()));
+                        ways.push((other, self.calls.frames[frame as usize].registers.clone()));
                         pc = next;
                     }
                 }
             }
-            back.push(self.frames[frame as usize].registers.clone());
+            back.push(self.calls.frames[frame as usize].registers.clone());
         }
         Ok(back)
     }
@@ -246,7 +246,7 @@ impl<'a> Machine<'a> {
         let inst = &code[pc as usize];
         let (mut runs, mut doubtful) = (active, 0);
         if inst.guard != NO_GUARD {
-            let registers = &self.frames[frame as usize].registers;
+            let registers = &self.calls.frames[frame as usize].registers;
             let known = registers.known(inst.guard as i32);
             runs &= known & (registers.predicate(inst.guard as i32) ^ inst.guard_flip);
             doubtful = active & !known;
@@ -254,9 +254,9 @@ impl<'a> Machine<'a> {
         match inst.kind {
             Kind::Alu => {
                 let info = &self.set.extras[pc as usize].arithmetic;
-                let head = &mut self.frames[frame as usize];
+                let head = &mut self.calls.frames[frame as usize];
                 let flow = &self.set.flows[head.function as usize];
-                let meaning = (&mut self.symbols, flow);
+                let meaning = (&mut self.known.symbols, flow);
                 // SAFETY: the instruction is one of the function whose frame this is: no call was followed.
                 unsafe { arithmetic(&mut head.registers, inst, info, pc, runs, doubtful, meaning) };
             }

@@ -60,18 +60,18 @@ impl<'a> Machine<'a> {
             let without = self.state(w, frame, open);
             let why = without.registers.why(guard).plain();
             let inner = open & !self.outside(w, frame, inst, open);
-            let (outer, depth) = (self.doubt.condition, self.doubt.depth);
+            let (outer, depth) = (self.ways.doubt.condition, self.ways.doubt.depth);
             let symbol = without.registers.common_symbol(guard, open);
-            let symbol = symbol.filter(|_| !self.rounds.has_stations());
+            let symbol = symbol.filter(|_| !self.ways.rounds.has_stations());
             let literal = symbol.map(|symbol| Literal {
                 value: symbol.index() as u32,
                 holds: !(symbol.is_negated() ^ (inst.guard_flip != 0)),
             });
             let condition = AccessCondition { origin: pc, literal, outer, last: false };
-            self.doubt.condition = Some(self.out.condition(condition));
-            self.doubt.depth += 1;
+            self.ways.doubt.condition = Some(self.out.condition(condition));
+            self.ways.doubt.depth += 1;
             self.plain_access(w, frame, pc, inst, inner, 0)?;
-            (self.doubt.condition, self.doubt.depth) = (outer, depth);
+            (self.ways.doubt.condition, self.ways.doubt.depth) = (outer, depth);
             let mut with = self.state(w, frame, inner);
             self.merge(frame, &mut with, &without, why);
             self.install(w, frame, &with);
@@ -101,6 +101,6 @@ impl<'a> Machine<'a> {
         let shared = &mut self.ctas[rank as usize].shared;
         // What stood there may still be there.
         let news = shared.forget(at, size, why.tainted(shared.may_point(at, size)));
-        self.doubt.forgotten += u64::from(news);
+        self.ways.doubt.forgotten += u64::from(news);
     }
 }

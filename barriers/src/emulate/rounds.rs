@@ -50,18 +50,18 @@ impl<'a> Machine<'a> {
         };
         let [cta] = &self.ctas[..] else { return false };
         let idle = |(at, barrier): (usize, &Named)| at == id as usize || barrier.is_idle();
-        let arrived = self.cluster_arrived.iter().any(|lanes| *lanes != 0);
+        let arrived = self.course.cluster_arrived.iter().any(|lanes| *lanes != 0);
         let quiet = !arrived
-            && !self.rounds.under_way
-            && self.counters.is_idle()
+            && !self.ways.rounds.under_way
+            && self.known.counters.is_idle()
             && cta.mbarriers.is_empty()
-            && self.doubt.depth == 0;
+            && self.ways.doubt.depth == 0;
         quiet && self.warps.iter().all(waits) && cta.barriers.iter().enumerate().all(idle)
     }
 
     /// All threads have met, and are about to go on.
     pub fn cut(&mut self) {
-        if self.rounds.has_stations() {
+        if self.ways.rounds.has_stations() {
             return;
         }
         let pc = |warp: &Warp| warp.fragments.first().map_or(u32::MAX, |only| only.pc);
@@ -71,13 +71,13 @@ impl<'a> Machine<'a> {
 
     /// A head was reached.
     fn reached(&mut self, at: Vec<u32>) {
-        let rounds = &mut self.rounds;
+        let rounds = &mut self.ways.rounds;
         let known = rounds.heads.iter().position(|head| head.at == at);
         let number = known.unwrap_or_else(|| {
             rounds.heads.push(Head::new(at));
             rounds.heads.len() - 1
         });
-        let decisions = self.symbols.decisions();
+        let decisions = self.known.symbols.decisions();
         let head = &mut rounds.heads[number];
         if head.times > 0 && head.decisions == decisions {
             // A round of a loop whose end is known.
@@ -97,7 +97,7 @@ impl<'a> Machine<'a> {
     /// A head was reached that has no target.
     fn first_rounds(&mut self, number: usize, induction: Induction) {
         let now = self.cut_now();
-        let rounds = &mut self.rounds;
+        let rounds = &mut self.ways.rounds;
         let clock = rounds.clock;
         let mut states = std::mem::take(&mut rounds.heads[number].states);
         if states.len() >= induction.exact as usize
@@ -116,43 +116,43 @@ impl<'a> Machine<'a> {
             states.remove(0);
         }
         states.push((clock, now));
-        self.rounds.heads[number].states = states;
+        self.ways.rounds.heads[number].states = states;
     }
 
     /// A head was reached that has a target.
     fn again(&mut self, number: usize, mut target: Target<'a>) {
-        let head = &mut self.rounds.heads[number];
+        let head = &mut self.ways.rounds.heads[number];
         let round = head.times;
         if round < target.due {
             head.target = Some(target);
             return;
         }
         let now = self.cut_now();
-        let instances = numbers::covers(&target, &now, (&self.symbols, self.set.flows));
-        let lost = instances.as_ref().map(|instances| self.symbols.lost(instances));
+        let instances = numbers::covers(&target, &now, (&self.known.symbols, self.set.flows));
+        let lost = instances.as_ref().map(|instances| self.known.symbols.lost(instances));
         let keeps = lost.as_ref().is_some_and(Vec::is_empty);
-        self.rounds.heads[number].lost.extend(lost.into_iter().flatten());
+        self.ways.rounds.heads[number].lost.extend(lost.into_iter().flatten());
         if keeps {
-            if !self.rounds.has_stations() {
-                self.rounds.covered = true;
+            if !self.ways.rounds.has_stations() {
+                self.ways.rounds.covered = true;
                 return;
             }
             target.marks.push(self.mark());
             if target.marks.len() <= PERIODS {
                 let due = round + target.period;
-                self.rounds.heads[number].target = Some(Target { due, ..target });
+                self.ways.rounds.heads[number].target = Some(Target { due, ..target });
                 return;
             }
             if self.periods_are_alike(&target.marks) {
-                self.rounds.covered = true;
+                self.ways.rounds.covered = true;
                 self.out.set_open_end();
                 return;
             }
         }
-        let head = &mut self.rounds.heads[number];
+        let head = &mut self.ways.rounds.heads[number];
         head.patience = head.patience.saturating_sub(1);
         if head.patience == 0 {
-            self.rounds.given_up = true;
+            self.ways.rounds.given_up = true;
         } else if target.state.is_alike(&now) {
             self.aim(number, (round, target.period), (&[&target.state], &now));
         }

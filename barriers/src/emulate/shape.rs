@@ -11,7 +11,7 @@ use super::machine::Machine;
 impl Machine<'_> {
     /// The shape of the branch at `pc`, up to where its arms meet or one of `stops`.
     pub fn shape(&mut self, function: usize, pc: u32, stops: &[u32]) -> Shape {
-        let known = self.doubt.shapes.get(&pc).into_iter().flatten();
+        let known = self.ways.doubt.shapes.get(&pc).into_iter().flatten();
         if let Some((_, shape)) = known.into_iter().find(|(stopped, _)| stopped == stops) {
             return *shape;
         }
@@ -38,7 +38,7 @@ impl Machine<'_> {
             shape.waits |= !self.is_harmless(at);
             successors(&self.set.image, at, |to| next.push(to));
         }
-        self.doubt.shapes.entry(pc).or_default().push((stops.to_vec(), shape));
+        self.ways.doubt.shapes.entry(pc).or_default().push((stops.to_vec(), shape));
         shape
     }
 
@@ -50,7 +50,7 @@ impl Machine<'_> {
             inst.guard == NO_GUARD
                 && match inst.kind {
                     Kind::Barrier | Kind::ClusterBarrier => true,
-                    Kind::Collective => !(self.doubt.joins && self.is_exchange(inst.extra)),
+                    Kind::Collective => !(self.ways.doubt.joins && self.is_exchange(inst.extra)),
                     _ => false,
                 }
         };

@@ -29,7 +29,7 @@ impl Machine<'_> {
 
     /// Something is told of lanes, beside their commands.
     fn signal(&mut self, w: usize, pc: u32, mask: u32, what: Signal) {
-        if self.set.flags && !self.doubt.silent {
+        if self.set.flags && !self.ways.doubt.silent {
             self.out.warp_mut(w as u32).signal(mask, pc, what);
         }
     }
@@ -115,12 +115,12 @@ impl Machine<'_> {
         }
         let recent = self.out.warps()[w].packed().iter().rev().take(POLLS as usize);
         for packed in recent.filter(|packed| packed.opcode() == Opcode::Access) {
-            if self.polled.len() < LOOP && !self.polled.contains(&packed.origin) {
-                self.polled.push(packed.origin);
+            if self.course.polled.len() < LOOP && !self.course.polled.contains(&packed.origin) {
+                self.course.polled.push(packed.origin);
             }
         }
         polls.times = 0;
-        if self.polled.iter().all(|origin| self.set.open.contains(origin)) {
+        if self.course.polled.iter().all(|origin| self.set.open.contains(origin)) {
             return Ok(());
         }
         Err(self.runaway(w, pc, mask))

@@ -59,9 +59,9 @@ impl Machine<'_> {
             return Ok(0);
         }
         let why = Why::at(pc).tainted(self.hands_out_pointer(frame, inst, scattered));
-        let outer = self.doubt.condition;
+        let outer = self.ways.doubt.condition;
         let condition = AccessCondition { origin: pc, literal: None, outer, last: false };
-        self.doubt.condition = Some(self.out.condition(condition));
+        self.ways.doubt.condition = Some(self.out.condition(condition));
         for (rank, bytes) in places.iter().filter(|_| kind != SharedAccessKind::Read) {
             self.forget_shared(*rank, bytes.start as usize, bytes.len(), why);
         }
@@ -78,15 +78,15 @@ impl Machine<'_> {
             };
             self.emit(w, mask, pc, CommandAction::Access(access))?;
         }
-        self.doubt.condition = outer;
+        self.ways.doubt.condition = outer;
         let points = places.iter().any(|(rank, bytes)| {
             self.ctas[*rank as usize].shared.may_point(bytes.start as usize, bytes.len())
         });
         if kind != SharedAccessKind::Read {
-            places.retain(|place| !self.scattered.contains(place));
-            self.scattered.append(&mut places);
+            places.retain(|place| !self.addressing.scattered.contains(place));
+            self.addressing.scattered.append(&mut places);
         }
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         let image = self.set.image;
         match inst.kind {
             Kind::Load => {
@@ -134,10 +134,10 @@ impl Machine<'_> {
 
     /// The variables, or parts of them, that an access may be in.
     fn variables(&mut self, w: usize, frame: u32, pc: u32, inst: &Inst) -> Option<Scattered> {
-        let function = &self.set.image.functions[self.frames[frame as usize].function as usize];
+        let function = &self.set.image.functions[self.calls.frames[frame as usize].function as usize];
         let text = self.set.image.origins[pc as usize].text.0;
         let (_, bytes) = self.reach(inst);
-        let parts = self.objects.of(&function.name, text, bytes)?;
+        let parts = self.addressing.objects.of(&function.name, text, bytes)?;
         let own = self.warps[w].cta;
         let all = 0..self.ctas.len() as u32;
         let ranks = |mapped: bool| if mapped { all.clone() } else { own..own + 1 };
@@ -157,9 +157,9 @@ impl Machine<'_> {
         lane: usize,
     ) -> Option<(u32, Range<u32>)> {
         let (address, bytes) = self.reach(inst);
-        let flow = &self.set.flows[self.frames[frame as usize].function as usize];
-        let making = self.makings.of(self.set.image, self.set.extras, flow, pc, address.base);
-        let Bound { in_window, span } = making.of(&self.frames[frame as usize].registers, lane);
+        let flow = &self.set.flows[self.calls.frames[frame as usize].function as usize];
+        let making = self.addressing.makings.of(self.set.image, self.set.extras, flow, pc, address.base);
+        let Bound { in_window, span } = making.of(&self.calls.frames[frame as usize].registers, lane);
         if span.is_all() || in_window != (address.space == Space::Generic) {
             return None;
         }
@@ -208,7 +208,7 @@ impl Machine<'_> {
         let over = |(of, bytes): &(u32, Range<u32>)| {
             *of == rank && offset + MBARRIER > bytes.start && offset < bytes.end
         };
-        self.scattered.iter().any(over)
+        self.addressing.scattered.iter().any(over)
     }
 }
 

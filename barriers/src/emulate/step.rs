@@ -16,7 +16,7 @@ impl Machine<'_> {
         let mut progress = false;
         'select: while let Some((index, stop)) = self.warps[w].select(self.set.lockstep) {
             progress = true;
-            if self.rounds.covered {
+            if self.ways.rounds.covered {
                 break;
             }
             let fragment = self.warps[w].fragments[index];
@@ -27,14 +27,14 @@ impl Machine<'_> {
                     self.warps[w].fragments[index].pc = pc;
                     continue 'select;
                 }
-                if self.rounds.begins(pc) && !self.passes(w, index, pc) {
+                if self.ways.rounds.begins(pc) && !self.passes(w, index, pc) {
                     continue 'select;
                 }
                 let inst = &code[pc as usize];
                 self.count_step(w, pc, mask)?;
                 let (mut active, mut doubtful) = (mask, 0);
                 if inst.guard != NO_GUARD {
-                    let registers = &self.frames[frame as usize].registers;
+                    let registers = &self.calls.frames[frame as usize].registers;
                     let known = registers.known(inst.guard as i32);
                     active &= known & (registers.predicate(inst.guard as i32) ^ inst.guard_flip);
                     doubtful = mask & !known;
@@ -44,12 +44,12 @@ impl Machine<'_> {
                 }
                 match inst.kind {
                     Kind::Alu => {
-                        let decisions = self.symbols.decisions();
+                        let decisions = self.known.symbols.decisions();
                         self.arithmetic(frame, pc, inst, active, doubtful);
-                        if decisions != self.symbols.decisions() {
-                            self.rounds.decided(w, pc, self.symbols.decided_last());
+                        if decisions != self.known.symbols.decisions() {
+                            self.ways.rounds.decided(w, pc, self.known.symbols.decided_last());
                         }
-                        if pc == self.counters.decided_at() {
+                        if pc == self.known.counters.decided_at() {
                             self.decide();
                         }
                         pc += 1;
@@ -126,9 +126,9 @@ impl Machine<'_> {
     /// Counts an instruction of these lanes.
     #[inline(always)]
     pub fn count_step(&mut self, w: usize, pc: u32, mask: u32) -> Result<(), Refusal> {
-        self.steps += 1;
-        self.thread_steps += u64::from(mask.count_ones());
-        if self.steps > self.set.max_steps {
+        self.course.steps += 1;
+        self.course.thread_steps += u64::from(mask.count_ones());
+        if self.course.steps > self.set.max_steps {
             return Err(self.runaway(w, pc, mask));
         }
         Ok(())
@@ -137,9 +137,9 @@ impl Machine<'_> {
     /// Arithmetic of a frame.
     #[inline(always)]
     pub fn arithmetic(&mut self, frame: u32, pc: u32, inst: &Inst, active: u32, doubtful: u32) {
-        let head = &mut self.frames[frame as usize];
+        let head = &mut self.calls.frames[frame as usize];
         let info = &self.set.extras[pc as usize].arithmetic;
-        let meaning = (&mut self.symbols, &self.set.flows[head.function as usize]);
+        let meaning = (&mut self.known.symbols, &self.set.flows[head.function as usize]);
         // SAFETY: the instruction is one of the function whose frame this is.
         unsafe { arithmetic(&mut head.registers, inst, info, pc, active, doubtful, meaning) };
     }
@@ -158,7 +158,7 @@ impl Machine<'_> {
         if doubtful == 0 {
             return Ok(());
         }
-        let why = self.frames[frame as usize].registers.why(inst.guard as i32);
+        let why = self.calls.frames[frame as usize].registers.why(inst.guard as i32);
         Err(self.unknown(w, pc, doubtful.trailing_zeros() as usize, what, why))
     }
 

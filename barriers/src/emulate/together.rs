@@ -24,16 +24,17 @@ use super::registers::{Why, lanes};
 impl Machine<'_> {
     /// Whether these lanes go the same way at the open branch at `pc`, and at all around it.
     pub fn goes_together(&self, frame: u32, pc: u32, mask: u32) -> bool {
-        self.doubt.joins
-            && self.doubt.together
+        self.ways.doubt.joins
+            && self.ways.doubt.together
             && (self.common_condition(frame, pc, mask).is_some() || self.is_voted(frame, pc))
     }
 
     /// Whether the branch at `pc` goes by a vote in its block. An arm's exchanges are among all lanes of it, so that the vote is one for all of them.
     fn is_voted(&self, frame: u32, pc: u32) -> bool {
-        let (image, flow) = (&self.set.image, &self.set.flows[self.frames[frame as usize].function as usize]);
+        let (image, flow) =
+            (&self.set.image, &self.set.flows[self.calls.frames[frame as usize].function as usize]);
         let inst = &image.code[pc as usize];
-        if self.doubt.depth == 0 || inst.kind != Kind::Branch || inst.guard == NO_GUARD {
+        if self.ways.doubt.depth == 0 || inst.kind != Kind::Branch || inst.guard == NO_GUARD {
             return false;
         }
         let guard = inst.guard;
@@ -48,7 +49,7 @@ impl Machine<'_> {
         flow.block_before(pc).rev().find(|at| !leaves_guard(at)).is_some_and(|at| {
             let inst = &image.code[at as usize];
             // Lanes with a mask that is not known may have voted in several groups.
-            inst.kind == Kind::Collective && inst.guard == NO_GUARD && !self.doubt.met.contains(&at) && {
+            inst.kind == Kind::Collective && inst.guard == NO_GUARD && !self.ways.doubt.met.contains(&at) && {
                 let vote = &image.collectives[inst.extra as usize];
                 let one_for_all = matches!(vote.what, Together::Vote(mode) if mode != VoteMode::Ballot);
                 one_for_all && vote.dst == Some(guard)
@@ -65,21 +66,21 @@ impl Machine<'_> {
     pub fn exchange_in_arm(&mut self, w: usize, frame: u32, pc: u32, mask: u32) -> bool {
         let index = self.set.image.code[pc as usize].extra;
         let warp = &self.warps[w];
-        if !self.doubt.joins || !self.is_exchange(index) || warp.leavers.lanes & warp.alive != 0 {
+        if !self.ways.doubt.joins || !self.is_exchange(index) || warp.leavers.lanes & warp.alive != 0 {
             return false;
         }
         let members = self.set.image.collectives[index as usize].mask;
-        if members.is_some_and(|slot| mask & self.frames[frame as usize].registers.known(slot) == 0) {
+        if members.is_some_and(|slot| mask & self.calls.frames[frame as usize].registers.known(slot) == 0) {
             self.exchange_among_some(frame, pc, index, mask);
             return true;
         }
-        if !self.doubt.together {
+        if !self.ways.doubt.together {
             return false;
         }
         let everybody = match members {
             None => warp.alive,
             Some(slot) => {
-                let registers = &self.frames[frame as usize].registers;
+                let registers = &self.calls.frames[frame as usize].registers;
                 let named = |lane| registers.read(slot, Width::W32, lane) as u32;
                 let first = named(mask.trailing_zeros() as usize);
                 if mask & !registers.known(slot) != 0 || lanes(mask).any(|lane| named(lane) != first) {
@@ -92,19 +93,19 @@ impl Machine<'_> {
             return false;
         }
         self.exchange(w, &[Part { lanes: mask, frame, index, pc }], mask);
-        self.doubt.joined = true;
+        self.ways.doubt.joined = true;
         true
     }
 
     /// Lanes exchange values among those that a member mask names which is not known.
     fn exchange_among_some(&mut self, frame: u32, pc: u32, index: u32, mask: u32) {
         let collective = self.set.image.collectives[index as usize];
-        let registers = &mut self.frames[frame as usize].registers;
+        let registers = &mut self.calls.frames[frame as usize].registers;
         let why = Why::at(pc).tainted(registers.why(collective.src[0]).is_tainted());
         for row in collective.dst.into_iter().chain(collective.dst_pred) {
             registers.mark(row, mask, 0, why);
         }
-        self.doubt.met.insert(pc);
-        self.doubt.joined = true;
+        self.ways.doubt.met.insert(pc);
+        self.ways.doubt.joined = true;
     }
 }

@@ -119,7 +119,7 @@ impl Machine<'_> {
         let b = self.read_matrix(w, frame, pc, active, b, ([0, u32::from(wgmma.n)], transposed[1]))?;
         self.multiplies_alike(w, lane, Product { pc, a: first_matrix, b })?;
         for row in d.iter().flatten() {
-            self.frames[frame as usize].registers.mark(*row, active, 0, Why::at(pc));
+            self.calls.frames[frame as usize].registers.mark(*row, active, 0, Why::at(pc));
             self.warps[w].multiplying.open.results.insert((frame, *row));
         }
         Ok(())
@@ -127,7 +127,7 @@ impl Machine<'_> {
 
     /// Checks that a warp does what the others of its warpgroup do.
     fn multiplies_alike(&mut self, w: usize, lane: usize, product: Product) -> Result<(), Refusal> {
-        if self.doubt.depth > 0 {
+        if self.ways.doubt.depth > 0 {
             return Ok(());
         }
         let (cta, index) = (self.warps[w].cta as usize, self.warps[w].index);

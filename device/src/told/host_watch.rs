@@ -9,7 +9,7 @@ use crate::trial::host_watch::seen::{self, Trace};
 use crate::trial::host_watch::sys::{self, Pages, alone};
 use crate::trial::host_watch::window::{self, MOST, OURS, WindowState};
 use crate::trial::host_watch::{handlers, slots};
-use crate::trial::race::order::SeenCalls;
+use crate::trial::race::order::SeenAccess;
 use crate::trial::{host_pages, origins, own_thread};
 
 const THREADS: &str = "times the host's plain accesses are not looked at: the program has other threads";
@@ -136,7 +136,7 @@ impl Gpu {
             race.keeper.refuse(TOO_MANY, left_out);
         }
         let counts: Vec<bool> = traces.iter().map(is_the_programs).collect();
-        let mut found: Vec<SeenCalls<'_>> = Vec::new();
+        let mut found: Vec<SeenAccess<'_>> = Vec::new();
         for access in accesses.iter().filter(|access| counts[access.trace]) {
             let address = access.address as u64;
             let Some((base, size)) =
@@ -146,7 +146,7 @@ impl Gpu {
             };
             let bytes = (access.bytes as u64).min(base + size - address);
             let trace = &traces[access.trace];
-            found.push(SeenCalls {
+            found.push(SeenAccess {
                 address,
                 bytes,
                 writes: access.writes,

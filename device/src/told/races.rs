@@ -31,9 +31,9 @@ impl Gpu {
         let mut looker = race.looker.borrow_mut();
         let named = self.trial.injection.race();
         // To weigh them may take as long as all that they have seen.
-        let weighs = last || looker.accesses - race.weighed >= WEIGHED;
+        let weighs = last || looker.accesses - race.counts.weighed >= WEIGHED;
         if weighs {
-            race.weighed = looker.accesses;
+            race.counts.weighed = looker.accesses;
         }
         let (mut found, mut warnings, mut held) = (Vec::new(), Vec::new(), 0_u64);
         for detector in looker.set.each() {
@@ -57,13 +57,13 @@ impl Gpu {
             unknown = unknown.saturating_add(if kept { 0 } else { finding.count });
             kept
         });
-        let unwatched = std::mem::take(&mut race.unwatched);
+        let unwatched = std::mem::take(&mut race.counts.unwatched);
         if unwatched > 0 {
             let what = "launches are not looked at: the program has loaded more code than instructions can be numbered";
             warnings.push((what.to_owned(), unwatched));
         }
-        warnings.extend(std::mem::take(&mut race.blind));
-        let early = std::mem::take(&mut race.early);
+        warnings.extend(std::mem::take(&mut race.counts.blind));
+        let early = std::mem::take(&mut race.counts.early);
         if early > 0 {
             let what = "launches that may begin early (programmatic dependent launch) are taken as launched in the order of their stream";
             warnings.push((what.to_owned(), early));
@@ -75,10 +75,10 @@ impl Gpu {
             let what = "accesses of a kernel that talks with the host while it runs are not held against those of other work";
             warnings.push((what.to_owned(), unknown));
         }
-        let accesses = looker.accesses - race.accesses;
-        race.accesses = looker.accesses;
-        race.bytes = race.bytes.max(held);
-        let bytes = race.bytes;
+        let accesses = looker.accesses - race.counts.accesses;
+        race.counts.accesses = looker.accesses;
+        race.counts.bytes = race.counts.bytes.max(held);
+        let bytes = race.counts.bytes;
         drop(looker);
         if !found.is_empty() || !warnings.is_empty() || !met.is_empty() || accesses > 0 {
             let races = self.told(&found);

@@ -22,7 +22,7 @@ impl Gpu {
         let (grid, site) = self.running.queue.order.as_ref()?.work(ticket);
         let race = self.trial.race.as_mut()?;
         let Some((first_site, is_new)) = race.programs.first(program) else {
-            race.unwatched += 1;
+            race.counts.unwatched += 1;
             return None;
         };
         race.grids.insert(grid, RaceGrid { kernel: kernel.into(), shape, site });

@@ -44,7 +44,7 @@ pub(crate) unsafe fn start(
         // SAFETY: the caller's promise.
         let request = unsafe { gpu.request(function, shape, attributes.together, parameters) }?;
         if let Some(race) = gpu.trial.race.as_mut().filter(|_| attributes.early) {
-            race.early += 1;
+            race.counts.early += 1;
         }
         Ok(Some(Work::Kernel(Rc::new(request), 0)))
     });

@@ -6,6 +6,7 @@ pub(super) mod frame;
 pub(super) mod leavers;
 pub(super) mod multiplying;
 pub(super) mod named;
+pub(super) mod parts;
 pub(super) mod phases;
 pub(super) mod polls;
 pub(super) mod warp;

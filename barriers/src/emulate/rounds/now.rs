@@ -11,7 +11,7 @@ impl<'a> Machine<'a> {
     /// The registers of a row, as they are now.
     pub(super) fn registers_with(&mut self, row: &Row) -> &mut Registers<'a> {
         let frame = self.frames_of(row.warp)[row.call];
-        &mut self.frames[frame as usize].registers
+        &mut self.calls.frames[frame as usize].registers
     }
 
     /// The frames of a warp's calls: those of its lowest lanes first, each from the inside out.
@@ -23,7 +23,7 @@ impl<'a> Machine<'a> {
             let mut frame = fragment.frame;
             while frame != ROOT && !frames.contains(&frame) {
                 frames.push(frame);
-                frame = self.frames[frame as usize].parent;
+                frame = self.calls.frames[frame as usize].parent;
             }
         }
         frames
@@ -34,7 +34,7 @@ impl<'a> Machine<'a> {
             let frames = self.frames_of(w);
             let number = |frame: u32| frames.iter().position(|other| *other == frame);
             let call = |frame: &u32| {
-                let of = &self.frames[*frame as usize];
+                let of = &self.calls.frames[*frame as usize];
                 Call {
                     function: of.function,
                     lanes: of.live,
@@ -64,11 +64,11 @@ impl<'a> Machine<'a> {
         let warps = self.warps.iter().enumerate().map(waiting).collect();
         let shared = self.ctas.iter().map(|cta| cta.shared.clone()).collect();
         let standing = self.standing();
-        Cut { warps, shared, escaped: self.escaped, standing }
+        Cut { warps, shared, escaped: self.addressing.escaped, standing }
     }
 
     /// How the barriers of all CTAs stand, and who has arrived at the cluster's.
     pub(super) fn standing(&self) -> (Vec<Standing>, Vec<u32>) {
-        (self.ctas.iter().map(Standing::of).collect(), self.cluster_arrived.clone())
+        (self.ctas.iter().map(Standing::of).collect(), self.course.cluster_arrived.clone())
     }
 }

@@ -67,9 +67,9 @@ impl<'a> Machine<'a> {
     ) {
         let states: Vec<&Cut<'a>> = history.iter().copied().chain([now]).collect();
         let before = history.last().expect("there is a state before this one");
-        let behind = self.rounds.heads[number].at.iter().find(|pc| **pc != u32::MAX);
+        let behind = self.ways.rounds.heads[number].at.iter().find(|pc| **pc != u32::MAX);
         let why = Why::at(behind.map_or(0, |pc| pc - 1));
-        let at = self.rounds.heads[number].at.clone();
+        let at = self.ways.rounds.heads[number].at.clone();
         let mut numbers = Numbers { at, round, found: FxHashSet::default(), moving: Vec::new() };
         let mut all_made = FxHashMap::default();
         for row in rows(now, self.set.flows) {
@@ -89,14 +89,14 @@ impl<'a> Machine<'a> {
             for (lane, history) in &histories {
                 let symbol = history
                     .as_ref()
-                    .and_then(|history| numbers.symbol(&mut self.symbols, history, row.width, uniform));
+                    .and_then(|history| numbers.symbol(&mut self.known.symbols, history, row.width, uniform));
                 made.extend(symbol.map(|symbol| (*lane, symbol)));
             }
             self.make_unknown(&row, lost, why.tainted(points), &made);
             all_made.extend(made.iter().map(|(lane, symbol)| ((row, *lane), *symbol)));
         }
         for rank in 0..self.ctas.len() {
-            let made = numbers.contents(&mut self.symbols, &states, rank);
+            let made = numbers.contents(&mut self.known.symbols, &states, rank);
             let shared = &mut self.ctas[rank].shared;
             shared.join(&before.shared[rank], why.tainted(true));
             made.into_iter().for_each(|((at, size), symbol)| shared.set_content(at, size, symbol));
@@ -104,28 +104,29 @@ impl<'a> Machine<'a> {
         for (warp, before) in self.warps.iter_mut().zip(&before.warps) {
             warp.local.join(&before.local, before.lanes, why.tainted(true));
         }
-        if !std::mem::replace(&mut self.rounds.widened, true) {
-            self.rounds.exact = self.out.warps().iter().map(|warp| warp.len()).collect();
+        if !std::mem::replace(&mut self.ways.rounds.widened, true) {
+            self.ways.rounds.exact = self.out.warps().iter().map(|warp| warp.len()).collect();
         }
         numbers.moving.sort_unstable();
         numbers.moving.dedup();
         for moving in numbers.moving.iter().filter(|moving| moving.is_rising()) {
-            self.symbols.relate(moving, &self.rounds.heads[number].lost);
+            self.known.symbols.relate(moving, &self.ways.rounds.heads[number].lost);
         }
-        self.symbols.tie(&numbers.moving);
+        self.known.symbols.tie(&numbers.moving);
         let state = self.cut_now();
-        let known = (self.symbols.distances(&numbers.found), self.symbols.ties_of(&numbers.found));
-        self.rounds.aims.push(state.print(self.set.flows, &all_made, known));
-        let marks = if self.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
+        let known =
+            (self.known.symbols.distances(&numbers.found), self.known.symbols.ties_of(&numbers.found));
+        self.ways.rounds.aims.push(state.print(self.set.flows, &all_made, known));
+        let marks = if self.ways.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
         let target = Target { state, period, due: round + period, numbers: numbers.found, marks };
-        self.rounds.heads[number].target = Some(target);
+        self.ways.rounds.heads[number].target = Some(target);
     }
 
     /// Makes lanes of a row unknown, but for these expressions.
     fn make_unknown(&mut self, row: &Row, lost: u32, why: Why, made: &[(usize, Symbol)]) {
         self.registers_with(row).mark(row.row, lost, 0, why);
         for (lane, symbol) in made {
-            let decided = if row.width == Width::Pred { self.symbols.decided(*symbol) } else { None };
+            let decided = if row.width == Width::Pred { self.known.symbols.decided(*symbol) } else { None };
             let registers = self.registers_with(row);
             match decided {
                 Some(holds) => {

@@ -55,9 +55,9 @@ impl<'a> Machine<'a> {
         if !self.warps.iter().any(|warp| warp.fragments.iter().any(pausing)) {
             return Ok(false);
         }
-        let decisions = self.symbols.decisions();
-        self.rounds.pauses += u64::from(decisions != self.rounds.decisions);
-        self.rounds.decisions = decisions;
+        let decisions = self.known.symbols.decisions();
+        self.ways.rounds.pauses += u64::from(decisions != self.ways.rounds.decisions);
+        self.ways.rounds.decisions = decisions;
         if self.is_quiet() {
             let mut at = Vec::new();
             for warp in &self.warps {
@@ -68,7 +68,7 @@ impl<'a> Machine<'a> {
             }
             self.reached(at);
         }
-        if !self.rounds.covered && (self.rounds.given_up || self.rounds.is_late()) {
+        if !self.ways.rounds.covered && (self.ways.rounds.given_up || self.ways.rounds.is_late()) {
             let message = "rounds of a loop that are not seen to come back";
             return Err(Refusal::new(RefusalKind::NotVerifiable, message));
         }
@@ -83,8 +83,8 @@ impl<'a> Machine<'a> {
 
     /// Whether the joint state is all that what follows depends on.
     fn is_quiet(&self) -> bool {
-        self.counters.is_idle()
-            && self.doubt.depth == 0
+        self.known.counters.is_idle()
+            && self.ways.doubt.depth == 0
             && self.warps.iter().all(|warp| warp.leavers.lanes == 0)
     }
 

@@ -34,7 +34,7 @@ impl Machine<'_> {
     /// that was not known.
     pub fn stations(&self) -> (Vec<u32>, u32) {
         let mut turns: FxHashMap<u32, usize> = FxHashMap::default();
-        for ((_, pc), symbols) in &self.rounds.decided {
+        for ((_, pc), symbols) in &self.ways.rounds.decided {
             let most = turns.entry(*pc).or_default();
             *most = symbols.len().max(*most);
         }
@@ -44,7 +44,7 @@ impl Machine<'_> {
             if count >= ENOUGH {
                 found.push(first);
             }
-            if !self.rounds.begins(first) {
+            if !self.ways.rounds.begins(first) {
                 most = most.max(count as u32);
             }
         }

@@ -38,6 +38,23 @@ use watched::Watching;
 
 pub use detectors::look_with;
 
+/// What detectors looked at, and what they could not look at.
+#[derive(Debug, Default)]
+pub struct RaceCounts {
+    /// Accesses that were told up to now, of the looker's.
+    pub(crate) accesses: u64,
+    /// Bytes of them.
+    pub(crate) bytes: u64,
+    /// Accesses when detectors were weighed last.
+    pub(crate) weighed: u64,
+    /// Launches that nobody could look at since the last report.
+    pub(crate) unwatched: u64,
+    /// Launches since then of kernels that device code does not know, by what there is to say of it.
+    pub(crate) blind: BTreeMap<String, u64>,
+    /// Launches since then that may begin before what comes before them in their stream is done.
+    pub early: u64,
+}
+
 /// What the process has for races.
 #[derive(Debug)]
 pub struct ProcessRaces {
@@ -49,17 +66,8 @@ pub struct ProcessRaces {
     /// What is left out of launches, if anything.
     pub(crate) watching: Option<Watching>,
     lockstep: bool,
-    /// What was told up to now, of the looker's counts.
-    pub(crate) accesses: u64,
-    pub(crate) bytes: u64,
-    /// Accesses when detectors were weighed last.
-    pub(crate) weighed: u64,
-    /// Launches that nobody could look at since the last report.
-    pub(crate) unwatched: u64,
-    /// Launches since then of kernels that device code does not know, by what there is to say of it.
-    pub(crate) blind: BTreeMap<String, u64>,
-    /// Launches since then that may begin before what comes before them in their stream is done.
-    pub early: u64,
+    /// What was looked at, and what was not.
+    pub counts: RaceCounts,
     /// Keeps memory from the host while it may race with the device.
     pub keeper: Keeper,
 }
@@ -146,12 +154,7 @@ impl ProcessRaces {
             grids: Grids::default(),
             watching: Watching::new(&settings.watch).unwrap_or_default(),
             lockstep: wanted.iter().all(|detector| detector.counts_on_lockstep()),
-            accesses: 0,
-            bytes: 0,
-            weighed: 0,
-            unwatched: 0,
-            blind: BTreeMap::new(),
-            early: 0,
+            counts: RaceCounts::default(),
             keeper: Keeper::default(),
         })
     }

@@ -60,7 +60,7 @@ struct Begun {
 
 /// A plain access of the host's own.
 #[derive(Clone, Copy, Debug)]
-pub struct SeenCalls<'a> {
+pub struct SeenAccess<'a> {
     /// The first byte.
     pub address: u64,
     /// How many.
@@ -74,6 +74,39 @@ pub struct SeenCalls<'a> {
 /// Pieces that are retired together, at least: to look for them takes time.
 const AT_LEAST: WorkId = 64;
 
+/// How far the host and the pieces have come.
+#[derive(Debug)]
+struct Points {
+    /// The last piece.
+    last: WorkId,
+    /// The host's last point.
+    host: WorkId,
+    /// Everything before this piece comes before all that goes on or is to come, and detectors know.
+    retired: WorkId,
+    /// How far the host has to know all before that is looked at again.
+    look_again: WorkId,
+}
+
+/// Pieces that are not done, and the last ones that are.
+#[derive(Debug, Default)]
+struct Pieces {
+    asked: BTreeMap<Ticket, Asked>,
+    begun: BTreeMap<Ticket, Begun>,
+    /// The last piece of what is done.
+    ends: Ends,
+}
+
+/// What goes on at this moment.
+#[derive(Debug, Default)]
+struct Moment {
+    /// If it is something that the driver itself does.
+    doing: Option<(WorkId, SiteNumber)>,
+    /// The piece that is asking for others.
+    parent: Option<Ticket>,
+    /// By which of its requests, where it comes behind a part of the piece alone.
+    request: Option<u32>,
+}
+
 /// The order of all work so far.
 #[derive(Debug)]
 pub struct WorkOrder {
@@ -82,23 +115,9 @@ pub struct WorkOrder {
     pub calls: Calls,
     chains: Chains,
     known: Known,
-    last: WorkId,
-    /// The host's last point.
-    host: WorkId,
-    asked: BTreeMap<Ticket, Asked>,
-    begun: BTreeMap<Ticket, Begun>,
-    /// The last piece of what is done.
-    ends: Ends,
-    /// Everything before this piece comes before all that goes on or is to come, and detectors know.
-    retired: WorkId,
-    /// How far the host has to know all before that is looked at again.
-    look_again: WorkId,
-    /// What goes on at this moment, if it is something that the driver itself does.
-    doing: Option<(WorkId, SiteNumber)>,
-    /// The piece that is asking for others.
-    parent: Option<Ticket>,
-    /// By which of its requests, where it comes behind a part of the piece alone.
-    request: Option<u32>,
+    points: Points,
+    pieces: Pieces,
+    moment: Moment,
 }
 
 impl WorkOrder {
@@ -109,19 +128,12 @@ impl WorkOrder {
             calls: Calls::default(),
             chains: Chains::new(),
             known: Known::default(),
-            last: 0,
-            host: 0,
-            asked: BTreeMap::new(),
-            begun: BTreeMap::new(),
-            ends: Ends::default(),
-            retired: 1,
-            look_again: AT_LEAST,
-            doing: None,
-            parent: None,
-            request: None,
+            points: Points { last: 0, host: 0, retired: 1, look_again: AT_LEAST },
+            pieces: Pieces::default(),
+            moment: Moment::default(),
         };
         let site = order.calls.here();
-        order.host = order.tell(WorkKind::Host, HOST, Vec::new(), None, site);
+        order.points.host = order.tell(WorkKind::Host, HOST, Vec::new(), None, site);
         order
     }
 
@@ -140,8 +152,8 @@ impl WorkOrder {
         after.retain(|before| *before != 0);
         after.sort_unstable();
         after.dedup();
-        let id = self.last.checked_add(1).expect("no program hands 2^32 pieces of work over");
-        self.last = id;
+        let id = self.points.last.checked_add(1).expect("no program hands 2^32 pieces of work over");
+        self.points.last = id;
         self.chains.told(id, chain, &after);
         self.known.told(id, chain, &after, &self.chains);
         self.event(&Event::Work { id, kind, chain, after: &after, asked, site });
@@ -157,11 +169,11 @@ impl WorkOrder {
             if !seen.insert(ticket) {
                 continue;
             }
-            if let Some(end) = self.ends.get(ticket) {
+            if let Some(end) = self.pieces.ends.get(ticket) {
                 found.push(end);
-            } else if let Some(begun) = self.begun.get(&ticket) {
+            } else if let Some(begun) = self.pieces.begun.get(&ticket) {
                 found.push(begun.work);
-            } else if let Some(asked) = self.asked.get(&ticket) {
+            } else if let Some(asked) = self.pieces.asked.get(&ticket) {
                 left.extend(&asked.before);
             }
         }
@@ -170,27 +182,27 @@ impl WorkOrder {
 
     /// Work was handed over that waits for `before`, done or not.
     pub fn added(&mut self, ticket: Ticket, before: &[Ticket]) {
-        let parent = self.parent.and_then(|parent| {
-            let begun = self.begun.get(&parent)?;
+        let parent = self.moment.parent.and_then(|parent| {
+            let begun = self.pieces.begun.get(&parent)?;
             Some((parent, begun.site, begun.upto, begun.work))
         });
         let mut before = before.to_vec();
         let (host, site, upto, asked) = match parent {
             Some((parent, site, upto, work)) => {
                 before.push(parent);
-                (0, site, upto, self.request.map(|number| (work, number)))
+                (0, site, upto, self.moment.request.map(|number| (work, number)))
             }
             None => {
                 self.hear();
-                (self.host, self.calls.here(), self.known.first_unknown(&self.chains), None)
+                (self.points.host, self.calls.here(), self.known.first_unknown(&self.chains), None)
             }
         };
-        self.asked.insert(ticket, Asked { lane: None, before, host, upto, asked, site });
+        self.pieces.asked.insert(ticket, Asked { lane: None, before, host, upto, asked, site });
     }
 
     /// It is the last piece of a stream.
     pub fn appended(&mut self, ticket: Ticket, lane: Lane) {
-        if let Some(asked) = self.asked.get_mut(&ticket) {
+        if let Some(asked) = self.pieces.asked.get_mut(&ticket) {
             asked.lane = Some(lane);
         }
     }
@@ -198,13 +210,13 @@ impl WorkOrder {
     /// What is handed over from now on, the piece asks for whose turn it is; none any more. `request`: a thread of it does, by which of
     /// its requests, and comes behind no more of it than what the thread knew then.
     pub fn under(&mut self, parent: Option<Ticket>, request: Option<u32>) {
-        self.parent = parent;
-        self.request = request;
+        self.moment.parent = parent;
+        self.moment.request = request;
     }
 
     /// A piece's turn has come, or has come again. Gives its number.
     pub fn begin(&mut self, ticket: Ticket, kind: WorkKind) -> WorkId {
-        if let Some(begun) = self.begun.get_mut(&ticket) {
+        if let Some(begun) = self.pieces.begun.get_mut(&ticket) {
             // What it asked for is done; what it asks for next comes behind that.
             let also = std::mem::take(&mut begun.also);
             let (work, site) = (begun.work, begun.site);
@@ -214,24 +226,24 @@ impl WorkOrder {
             let mut after = self.resolve(&also);
             after.push(work);
             let id = self.follow(work, after, site);
-            if let Some(begun) = self.begun.get_mut(&ticket) {
+            if let Some(begun) = self.pieces.begun.get_mut(&ticket) {
                 begun.work = id;
             }
             return id;
         }
-        let Some(Asked { lane, before, host, upto, asked, site }) = self.asked.remove(&ticket) else {
+        let Some(Asked { lane, before, host, upto, asked, site }) = self.pieces.asked.remove(&ticket) else {
             return 0;
         };
         let mut after = self.resolve(&before);
         after.push(host);
         let work = self.tell_in(kind, lane, after, asked, site);
-        self.begun.insert(ticket, Begun { work, upto, site, also: Vec::new(), joins_host: false });
+        self.pieces.begun.insert(ticket, Begun { work, upto, site, also: Vec::new(), joins_host: false });
         work
     }
 
     /// The number and the call of a piece whose turn has come.
     pub fn work(&self, ticket: Ticket) -> (WorkId, SiteNumber) {
-        self.begun.get(&ticket).map_or((0, 0), |begun| (begun.work, begun.site))
+        self.pieces.begun.get(&ticket).map_or((0, 0), |begun| (begun.work, begun.site))
     }
 
     fn tell_in(
@@ -257,20 +269,20 @@ impl WorkOrder {
 
     /// A piece whose turn has come accesses memory by the driver's hand until it is done.
     pub fn transfer(&mut self, ticket: Ticket) {
-        self.doing = self.begun.get(&ticket).map(|begun| (begun.work, begun.site));
+        self.moment.doing = self.pieces.begun.get(&ticket).map(|begun| (begun.work, begun.site));
     }
 
     /// A piece whose turn has come goes on only when memory holds a value: whoever may have written it is before. That
     /// may be anybody.
     pub fn begin_wait(&mut self, ticket: Ticket) {
-        if self.begun.contains_key(&ticket) {
+        if self.pieces.begun.contains_key(&ticket) {
             return;
         }
         let work = self.begin(ticket, WorkKind::Mark);
         let all: Vec<WorkId> = self.chains.tips().filter(|tip| *tip != work).chain([work]).collect();
-        let Some(site) = self.begun.get(&ticket).map(|begun| begun.site) else { return };
+        let Some(site) = self.pieces.begun.get(&ticket).map(|begun| begun.site) else { return };
         let id = self.follow(work, all, site);
-        if let Some(begun) = self.begun.get_mut(&ticket) {
+        if let Some(begun) = self.pieces.begun.get_mut(&ticket) {
             begun.work = id;
         }
     }
@@ -278,7 +290,7 @@ impl WorkOrder {
     /// A piece whose turn has come calls a function of the program: what that does, any thread of the host may know.
     pub fn call(&mut self, ticket: Ticket) {
         self.begin(ticket, WorkKind::Mark);
-        if let Some(begun) = self.begun.get_mut(&ticket) {
+        if let Some(begun) = self.pieces.begun.get_mut(&ticket) {
             begun.joins_host = true;
             let (work, site) = (begun.work, begun.site);
             self.host_behind(vec![work], site);
@@ -287,7 +299,7 @@ impl WorkOrder {
 
     /// A piece has to wait for others before it is done.
     pub fn waits(&mut self, ticket: Ticket, before: &[Ticket]) {
-        if let Some(begun) = self.begun.get_mut(&ticket) {
+        if let Some(begun) = self.pieces.begun.get_mut(&ticket) {
             begun.joins_host |= self.looker.borrow().talks(begun.work);
             begun.also.extend(before);
         }
@@ -295,14 +307,16 @@ impl WorkOrder {
 
     /// A piece is done, or given up.
     pub fn finished(&mut self, ticket: Ticket) {
-        self.doing = None;
-        if self.asked.contains_key(&ticket) {
+        self.moment.doing = None;
+        if self.pieces.asked.contains_key(&ticket) {
             self.begin(ticket, WorkKind::Mark);
         }
-        let Some(Begun { work, site, also, joins_host, .. }) = self.begun.remove(&ticket) else { return };
+        let Some(Begun { work, site, also, joins_host, .. }) = self.pieces.begun.remove(&ticket) else {
+            return;
+        };
         let mut after = self.resolve(&also);
         if joins_host || self.looker.borrow().talks(work) {
-            after.push(self.host);
+            after.push(self.points.host);
         }
         let end = if after.is_empty() {
             work
@@ -310,12 +324,12 @@ impl WorkOrder {
             after.push(work);
             self.follow(work, after, site)
         };
-        self.ends.insert(ticket, end);
+        self.pieces.ends.insert(ticket, end);
     }
 
     fn host_behind(&mut self, after: Vec<WorkId>, site: SiteNumber) {
         if !after.is_empty() {
-            self.host = self.tell(WorkKind::Host, HOST, after, None, site);
+            self.points.host = self.tell(WorkKind::Host, HOST, after, None, site);
             self.retire();
         }
     }
@@ -324,28 +338,28 @@ impl WorkOrder {
     /// not done.
     fn retire(&mut self) {
         let known = self.known.first_unknown(&self.chains);
-        if known < self.look_again || self.doing.is_some() {
+        if known < self.points.look_again || self.moment.doing.is_some() {
             return;
         }
-        let pending = self.asked.len() + self.begun.len();
-        self.look_again = known.saturating_add(AT_LEAST).saturating_add(pending as WorkId);
-        let asked = self.asked.values().map(|asked| asked.upto);
-        let begun = self.begun.values().map(|begun| begun.upto);
+        let pending = self.pieces.asked.len() + self.pieces.begun.len();
+        self.points.look_again = known.saturating_add(AT_LEAST).saturating_add(pending as WorkId);
+        let asked = self.pieces.asked.values().map(|asked| asked.upto);
+        let begun = self.pieces.begun.values().map(|begun| begun.upto);
         let before = asked.chain(begun).fold(known, WorkId::min);
-        if before <= self.retired {
+        if before <= self.points.retired {
             return;
         }
-        self.retired = before;
+        self.points.retired = before;
         let oldest = |tickets: Option<&Ticket>| tickets.copied().unwrap_or(Ticket::MAX);
-        let oldest = oldest(self.asked.keys().next()).min(oldest(self.begun.keys().next()));
-        self.ends.retire(before, oldest);
+        let oldest = oldest(self.pieces.asked.keys().next()).min(oldest(self.pieces.begun.keys().next()));
+        self.pieces.ends.retire(before, oldest);
         self.chains.retire(before);
         self.event(&Event::Retired { before });
     }
 
     /// No piece before this one can be found to race any more.
     pub fn retired(&self) -> WorkId {
-        self.retired
+        self.points.retired
     }
 
     /// The host knows what kernels have done that talk with it.
@@ -369,36 +383,36 @@ impl WorkOrder {
         self.hear();
         let site = self.calls.here();
         let mut after = self.resolve(before);
-        after.push(self.host);
+        after.push(self.points.host);
         let work = self.tell_in(WorkKind::Transfer, Some(lane), after, None, site);
-        self.doing = Some((work, site));
-        self.ends.insert(ticket, work);
+        self.moment.doing = Some((work, site));
+        self.pieces.ends.insert(ticket, work);
     }
 
     /// It is done.
     pub fn end_at_call(&mut self) {
-        self.doing = None;
+        self.moment.doing = None;
     }
 
     /// What goes on reads or writes memory that detectors know.
     pub fn accessed(&self, address: u64, bytes: u64, writes: bool) {
-        let Some((work, site)) = self.doing.filter(|_| bytes > 0) else { return };
+        let Some((work, site)) = self.moment.doing.filter(|_| bytes > 0) else { return };
         let range = Range { memory: WhoseBytes::Global, address, bytes };
         self.event(&Event::HostAccess { work, range, writes, site });
     }
 
     /// The host itself has accessed memory that the device reaches, since the last call.
-    pub fn host_accessed(&mut self, seen: Vec<SeenCalls<'_>>) {
+    pub fn host_accessed(&mut self, seen: Vec<SeenAccess<'_>>) {
         self.hear();
         let mut parts: Vec<(SiteNumber, bool, u64, u64)> = Vec::with_capacity(seen.len());
-        for SeenCalls { address, bytes, writes, frames } in seen {
+        for SeenAccess { address, bytes, writes, frames } in seen {
             parts.push((self.calls.access(frames), writes, address, bytes));
         }
         parts.sort_unstable();
         let Some(first) = parts.first() else { return };
         // What was asked for before does not come behind it.
-        self.host = self.tell(WorkKind::Host, HOST, Vec::new(), None, first.0);
-        let work = self.host;
+        self.points.host = self.tell(WorkKind::Host, HOST, Vec::new(), None, first.0);
+        let work = self.points.host;
         for together in parts.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1) && a.2 + a.3 >= b.2) {
             let (site, writes, address, _) = together[0];
             let end = together.iter().map(|part| part.2 + part.3).max().unwrap_or(address);
