@@ -1,5 +1,7 @@
 //! Small random programs: the efficient form, the reference and the exploration of all interleavings agree.
 
+use std::ops::Range;
+
 use crate::generate::{Generated, Options, Random};
 use crate::reference::{Reference, explore, reference};
 
@@ -164,14 +166,13 @@ fn copies_in_groups() {
     assert!(verified > 500 && racing > 500, "{verified} {racing}");
 }
 
-/// Reads of a warpgroup, of which each thread has a part and each wait is for all parts. The exploration judges; it knows nothing of proxies,
-/// whose fences are left out of the count. The checker may say more where only time orders.
-#[test]
-fn products_of_a_warpgroup() {
+/// Programs that the exploration finds well synchronised: without races, judged exactly, all of them; and those that the checker calls unsafe
+/// besides.
+fn judged(seeds: Range<u64>, options: &Options) -> [u32; 4] {
     let (mut verified, mut exact, mut good, mut refused) = (0, 0, 0, 0);
-    for seed in 6_000_000..6_012_000 {
+    for seed in seeds {
         let mut random = Random::new(seed);
-        let generated = crate::generate::program(&mut random, &Options::products());
+        let generated = crate::generate::program(&mut random, options);
         let context = || format!("seed {seed}: {generated:#?}");
         let report = check(&generated.program);
         let Some(everything) = explore(&generated.cta, STATES) else { continue };
@@ -196,6 +197,14 @@ fn products_of_a_warpgroup() {
     println!(
         "{good} well-synchronised, {exact} of them judged exactly, {verified} without races; {refused} more called unsafe"
     );
+    [verified, exact, good, refused]
+}
+
+/// Reads of a warpgroup, of which each thread has a part and each wait is for all parts. The exploration judges; it knows nothing of proxies,
+/// whose fences are left out of the count. The checker may say more where only time orders.
+#[test]
+fn products_of_a_warpgroup() {
+    let [verified, exact, good, refused] = judged(6_000_000..6_012_000, &Options::products());
     assert!(verified > 500 && good > verified + 200 && exact * 100 > good * 98, "{verified} {exact} {good}");
     assert!(refused * 20 < good, "{refused} {good}");
 }
@@ -204,34 +213,7 @@ fn products_of_a_warpgroup() {
 /// may say more is races of what only time orders.
 #[test]
 fn exchanges_of_warps() {
-    let (mut verified, mut exact, mut good, mut refused) = (0, 0, 0, 0);
-    for seed in 7_000_000..7_020_000 {
-        let mut random = Random::new(seed);
-        let generated = crate::generate::program(&mut random, &Options::meetings());
-        let context = || format!("seed {seed}: {generated:#?}");
-        let report = check(&generated.program);
-        let Some(everything) = explore(&generated.cta, STATES) else { continue };
-        let races = matches!(report.verdict, Verdict::Race | Verdict::BenignRace);
-        if races || report.verdict == Verdict::Verified {
-            assert!(everything.well_synchronised(), "{report:#?} {}", context());
-        }
-        if !everything.well_synchronised() {
-            continue;
-        }
-        if !races && report.verdict != Verdict::Verified {
-            refused += 1;
-            continue;
-        }
-        good += 1;
-        verified += u32::from(!races);
-        let found = racing_pairs(&generated.program);
-        let expected = generated.pairs(&everything.races);
-        assert!(expected.iter().all(|pair| found.contains(pair)), "{expected:?} {found:?} {}", context());
-        exact += u32::from(found.len() == expected.len());
-    }
-    println!(
-        "{good} well-synchronised, {exact} of them judged exactly, {verified} without races; {refused} more called unsafe"
-    );
+    let [verified, exact, good, refused] = judged(7_000_000..7_020_000, &Options::meetings());
     assert!(verified > 500 && exact > 1000 && good > exact + 20, "{verified} {exact} {good}");
     assert!(refused * 50 < good, "{refused} {good}");
 }

@@ -2,14 +2,14 @@
 //!
 //! Accesses of shared memory become commands. Of global memory only constants are known; what is stored there is forgotten.
 
-use bugaroo_ptx::types::{Scope, Semantics, Space};
-use bugaroo_semantics::effect::strong_among;
+use bugaroo_ptx::types::Space;
 use bugaroo_simulator::alu::Width;
 use bugaroo_simulator::decoded::{DecodedAccess, Inst};
 
 use super::machine::{Machine, Target};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes, points_to_shared};
+use super::strength::{atomic_strength, strength};
 use crate::program::{
     self, CommandAction, Completion, RANK_SHIFT, SharedAccessKind, SharedAddresses, SharedStrength,
     WrittenValues,
@@ -459,23 +459,6 @@ impl Machine<'_> {
 /// Whether an element is as many bytes as its register has, four or more.
 fn is_whole(access: &DecodedAccess, element: usize) -> bool {
     matches!((access.size, access.width[element]), (4, Width::W32) | (8, Width::W64))
-}
-
-/// How strong an access is, as far as it matters among the CTAs of a cluster. Volatile ones are relaxed, for the system.
-pub(super) fn strength(semantics: Semantics) -> SharedStrength {
-    match strong_among(semantics) {
-        None => SharedStrength::Weak,
-        Some(Scope::Cta) => SharedStrength::Cta,
-        Some(_) => SharedStrength::Cluster,
-    }
-}
-
-/// The same of an atomic operation, for the device if nothing is said.
-pub(super) fn atomic_strength(semantics: Semantics) -> SharedStrength {
-    strength(semantics).max(match strong_among(semantics) {
-        None => SharedStrength::Cluster,
-        Some(_) => SharedStrength::Weak,
-    })
 }
 
 /// What a write is known to write, in the form that takes the least room.

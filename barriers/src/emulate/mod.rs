@@ -78,6 +78,7 @@ mod somewhere;
 mod span;
 mod states;
 mod step;
+mod strength;
 mod symbol;
 mod tensor;
 mod tensor_bytes;

@@ -11,11 +11,11 @@ use bugaroo_simulator::decoded::{Base, Inst, Kind};
 
 use super::machine::{Machine, Target};
 use super::making::Bound;
-use super::memory::{atomic_strength, strength};
 use super::objects::{Part, Scattered};
 use super::refusal::Refusal;
 use super::registers::{Why, lanes, points_to_shared};
 use super::span::Span;
+use super::strength::{atomic_strength, strength};
 use crate::program::{
     AccessCondition, CommandAction, Completion, RANK_SHIFT, SharedAccess, SharedAccessKind, SharedAddresses,
     SharedStrength, WrittenValues,

@@ -18,9 +18,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use bugaroo_device_handlers::constants::CHUNK;
-use bugaroo_device_handlers::{
-    CHUNK_BYTES, HandlerModel as DeviceModel, LAUNCH_VARIABLE, LaunchState, Layout,
-};
+use bugaroo_device_handlers::{CHUNK_BYTES, LAUNCH_VARIABLE, LaunchState, Layout};
 use bugaroo_injector::Instrumented;
 use bugaroo_injector::collect_sites::SiteTable;
 use bugaroo_protocol as protocol;
@@ -36,6 +34,7 @@ use crate::error::{CallResult, Status};
 use crate::images::refusal::ImageRefusal;
 use crate::seeds::scheduler_seed;
 use crate::trial::delays::Delays;
+use crate::trial::handler_model::handler_model;
 use crate::trial::logging::Logs;
 use crate::trial::logging::launched::LoggingKit;
 use crate::trial::native::Native;
@@ -321,7 +320,7 @@ impl Injection {
             }
         };
         let idle = probabilities == (0.0, 0.0) && flags.is_none();
-        let (model, seed) = (device_model(model), orders.seed);
+        let (model, seed) = (handler_model(model), orders.seed);
         // Half of what is left: the program may go on allocating.
         let present = self.free().map_or(0, |at| self.buffers[at].size);
         let budget = ((memory.available() + present) / 2).max(present);
@@ -489,13 +488,5 @@ impl Injected {
             Form::Native(_) => Some(line),
             Form::Logs(logs) => logs.original_line(line),
         }
-    }
-}
-
-/// The handlers' word for a model. `ptx` never gets here: the virtual GPU simulates it.
-pub fn device_model(model: Model) -> DeviceModel {
-    match model {
-        Model::Bugaroo => DeviceModel::Bugaroo,
-        Model::StoreBuffer | Model::Ptx => DeviceModel::StoreBuffer,
     }
 }

@@ -9,6 +9,7 @@ pub mod diagnosis;
 pub mod ends;
 pub mod feeds;
 pub mod fork_server;
+pub mod handler_model;
 pub mod hirace;
 pub mod host_pages;
 pub mod host_watch;

@@ -20,7 +20,7 @@ use crate::forward::pending::{Pending, Shape};
 use crate::forward::state::Forward;
 use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::trial::delays::Delays;
-use bugaroo_device::trial::injection::device_model;
+use bugaroo_device::trial::handler_model::handler_model;
 
 impl Forward {
     /// Prepares a launch.
@@ -87,7 +87,7 @@ impl Forward {
         let idle = probabilities == (0.0, 0.0) && placed.flags.is_none();
         let base = if idle { 0 } else { self.launches.buffers(pending.context, layout.total_bytes)? };
         let coins = (self.orders.seed, pending.ordinal);
-        let state = LaunchState::new(device_model(model), probabilities, coins, &layout, base, placed.flags)
+        let state = LaunchState::new(handler_model(model), probabilities, coins, &layout, base, placed.flags)
             .to_bytes();
         // SAFETY: the range was allocated; the state's bytes are staged before the call returns, as memory that is not
         // page-locked is.
