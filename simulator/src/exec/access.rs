@@ -96,7 +96,7 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request = Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Read };
@@ -122,7 +122,7 @@ impl Machine<'_> {
     ) {
         // SAFETY: the loader's rows; pointers were checked by `resolve`.
         unsafe {
-            let found = (found, &self.pointers);
+            let found = (found, &self.paths.pointers);
             let stride = usize::from(access.size) * usize::from(access.vec);
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let to = frame.add(access.rows[0] as usize);
@@ -185,7 +185,7 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
@@ -214,7 +214,7 @@ impl Machine<'_> {
     ) {
         // SAFETY: the loader's rows; pointers were checked by `resolve`.
         unsafe {
-            let found = (found, &self.pointers);
+            let found = (found, &self.paths.pointers);
             let stride = usize::from(access.size) * usize::from(access.vec);
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let from = row(frame, consts, access.rows[0]);

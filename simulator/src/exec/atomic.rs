@@ -28,7 +28,7 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let atomic = &program.atomics[index as usize];
         let bytes = atomic.ty.bytes();
         let site = program.accesses.len() + index as usize;
@@ -55,7 +55,7 @@ impl Machine<'_> {
         mask: u32,
     ) {
         let bytes = atomic.ty.bytes();
-        let made = if NOTES { self.watch.as_ref().map(|watch| &watch.made) } else { None };
+        let made = if NOTES { self.hooks.watch.as_ref().map(|watch| &watch.made) } else { None };
         if let Some(made) = made {
             made.begin(atomic.high.is_some());
         }
@@ -64,7 +64,7 @@ impl Machine<'_> {
         // SAFETY: the caller's promise.
         unsafe {
             let sources = atomic.src.map(|slot| row(frame, consts, slot));
-            let first = found.lane(&self.pointers, mask.trailing_zeros() as usize, bytes);
+            let first = found.lane(&self.paths.pointers, mask.trailing_zeros() as usize, bytes);
             if let Pattern::Same(all) = found.pattern
                 && atomic.op == AtomOp::Add
                 && matches!(atomic.ty, Type::U32 | Type::S32 | Type::B32 | Type::U64 | Type::S64 | Type::B64)
@@ -91,7 +91,7 @@ impl Machine<'_> {
             }
             if let Some(high) = &atomic.high {
                 for lane in lanes(mask) {
-                    let place = found.lane(&self.pointers, lane, bytes).cast::<u128>();
+                    let place = found.lane(&self.paths.pointers, lane, bytes).cast::<u128>();
                     let old = place.read_unaligned();
                     let new = combine_wide(atomic, high, (frame, consts), lane, old);
                     place.write_unaligned(new);
@@ -106,7 +106,7 @@ impl Machine<'_> {
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
             let mut wrote = 0;
             for lane in lanes(mask) {
-                let pointer = found.lane(&self.pointers, lane, bytes);
+                let pointer = found.lane(&self.paths.pointers, lane, bytes);
                 let operand = |i: usize| read_lane(sources[i], atomic.width, lane);
                 let old = read_memory(pointer, bytes);
                 let new = combine(atomic, old, operand(0), || operand(1), flush);
@@ -127,8 +127,8 @@ impl Machine<'_> {
 
     /// Does the first lane's pointer lie outside the CTA's shared memory?
     pub(super) fn is_global(&self, w: usize, pointer: *const u8) -> bool {
-        let shared = self.ctas[self.warps[w].cta as usize].shared as u64;
-        (pointer as u64).wrapping_sub(shared) >= u64::from(self.plan.shared_bytes)
+        let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared as u64;
+        (pointer as u64).wrapping_sub(shared) >= u64::from(self.given.plan.shared_bytes)
     }
 }
 

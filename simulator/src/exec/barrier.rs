@@ -51,10 +51,10 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let barrier = &program.barriers[index as usize];
-        let consts = self.constants.base();
-        let frame = self.warps[w].fragments[fragment].rows;
+        let consts = self.given.constants.base();
+        let frame = self.residents.warps[w].fragments[fragment].rows;
         let lane = active.trailing_zeros();
         // SAFETY: the loader's slots, 32 bits wide.
         let value = |slot, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
@@ -66,36 +66,36 @@ impl Machine<'_> {
         if !known || count.is_some_and(|c| c == 0 || c % 32 != 0) {
             return Err(self.bad_barrier(id, count, lane));
         }
-        self.counts.barriers += u64::from(group.count_ones());
+        self.progress.counts.barriers += u64::from(group.count_ones());
         let at = self.isolate(w, fragment, group, active);
-        self.warps[w].fragments[at].state = State::Gathering(id);
+        self.residents.warps[w].fragments[at].state = State::Gathering(id);
         self.gathered(w, id)?;
         Ok(Flow::Select)
     }
 
     fn bad_barrier(&self, barrier: u32, count: Option<u32>, lane: u32) -> Trouble {
-        let count = count.unwrap_or(self.plan.warps_per_block * 32);
+        let count = count.unwrap_or(self.given.plan.warps_per_block * 32);
         Box::new((StopKind::BadBarrier { barrier, count }, lane))
     }
 
     /// Lets a warp arrive at a barrier if all its lanes that have not exited are there.
     fn gathered(&mut self, w: usize, id: u32) -> Result<(), Trouble> {
-        let warp = &self.warps[w];
+        let warp = &self.residents.warps[w];
         let here = warp.fragments.iter().filter(|f| f.state == State::Gathering(id));
         let here = here.fold(0, |lanes, f| lanes | f.mask);
         if here == 0 || here != warp.alive {
             return Ok(());
         }
-        let (program, consts) = (self.program, self.constants.base());
-        let full = self.plan.warps_per_block * 32;
+        let (program, consts) = (self.given.program, self.given.constants.base());
+        let full = self.given.plan.warps_per_block * 32;
         let (cta, bit) = (warp.cta as usize, 1 << warp.index);
-        let mut state = self.ctas[cta].barriers[id as usize];
+        let mut state = self.residents.ctas[cta].barriers[id as usize];
         let mut first: Option<(u32, bool)> = None;
         let mut arrivals = [(0, 0, false); 32];
-        let fragments = self.warps[w].fragments.len();
+        let fragments = self.residents.warps[w].fragments.len();
         for (at, arrival) in (0..fragments).zip(&mut arrivals) {
             // All lanes of the warp are here, so all its fragments are.
-            let fragment = self.warps[w].fragments[at];
+            let fragment = self.residents.warps[w].fragments[at];
             let barrier = &program.barriers[program.code[fragment.pc as usize].extra as usize];
             let lane = fragment.mask.trailing_zeros();
             // SAFETY: the loader's slot, 32 bits wide; what the lanes of a fragment gave is the same for all of them.
@@ -125,7 +125,7 @@ impl Machine<'_> {
             }
             let waits = barrier.action != BarrierAction::Arrive;
             *arrival = (fragment.pc, fragment.mask, waits);
-            let fragment = &mut self.warps[w].fragments[at];
+            let fragment = &mut self.residents.warps[w].fragments[at];
             if !waits {
                 fragment.state = State::Ready;
                 fragment.pc += 1;
@@ -135,8 +135,8 @@ impl Machine<'_> {
         }
         state.warps |= bit;
         state.arrived += 32;
-        self.ctas[cta].barriers[id as usize] = state;
-        if self.model.is_some() {
+        self.residents.ctas[cta].barriers[id as usize] = state;
+        if self.hooks.model.is_some() {
             let pc = first.map_or(0, |(pc, _)| pc);
             self.model_arrived(w, id, here, pc);
         }
@@ -146,7 +146,7 @@ impl Machine<'_> {
 
     /// Tells who have arrived: instruction, lanes, and whether they wait, of as many parts of a warp as have lanes.
     fn arrived(&self, w: usize, id: u32, arrivals: &[(u32, u32, bool); 32]) {
-        if self.watch.is_some() {
+        if self.hooks.watch.is_some() {
             for (pc, mask, waits) in arrivals.iter().take_while(|arrival| arrival.1 != 0) {
                 self.observed_arrive(w, *pc, *mask, id, *waits);
             }
@@ -155,17 +155,17 @@ impl Machine<'_> {
 
     /// Lanes of warp `w` have exited: what waits for them may go on.
     pub(super) fn lanes_exited(&mut self, w: usize) -> Result<(), Trouble> {
-        let cta = self.warps[w].cta as usize;
-        if let Some(id) = self.warps[w].fragments.iter().find_map(|f| match f.state {
+        let cta = self.residents.warps[w].cta as usize;
+        if let Some(id) = self.residents.warps[w].fragments.iter().find_map(|f| match f.state {
             State::Gathering(id) => Some(id),
             _ => None,
         }) {
             self.gathered(w, id)?;
         }
-        if self.warps[w].alive == 0 {
-            self.ctas[cta].gone |= 1 << self.warps[w].index;
+        if self.residents.warps[w].alive == 0 {
+            self.residents.ctas[cta].gone |= 1 << self.residents.warps[w].index;
             for id in 0..BARRIERS as u32 {
-                if self.ctas[cta].barriers[id as usize].in_use {
+                if self.residents.ctas[cta].barriers[id as usize].in_use {
                     self.try_release(cta, id, Some(w))?;
                 }
             }
@@ -177,49 +177,49 @@ impl Machine<'_> {
 
     /// Threads that have come to a barrier, and how many it takes.
     pub(super) fn arrivals(&self, cta: usize, id: u32) -> (u32, u32) {
-        let state = &self.ctas[cta].barriers[id as usize];
+        let state = &self.residents.ctas[cta].barriers[id as usize];
         if let (Some(count), false) = (state.count, state.all) {
             return (state.arrived, count);
         }
-        let first = self.ctas[cta].first_warp as usize;
-        let warps = &self.warps[first..first + self.plan.warps_per_block as usize];
+        let first = self.residents.ctas[cta].first_warp as usize;
+        let warps = &self.residents.warps[first..first + self.given.plan.warps_per_block as usize];
         let arrived = warps.iter().filter(|warp| state.warps >> warp.index & 1 != 0);
-        (arrived.map(|warp| warp.alive.count_ones()).sum(), self.ctas[cta].alive)
+        (arrived.map(|warp| warp.alive.count_ones()).sum(), self.residents.ctas[cta].alive)
     }
 
     /// Lanes of a warp that gather at a barrier, and how many the warp has left.
     pub(super) fn gathering(&self, w: usize, id: u32) -> (u32, u32) {
-        let warp = &self.warps[w];
+        let warp = &self.residents.warps[w];
         let here = warp.fragments.iter().filter(|f| f.state == State::Gathering(id));
         (here.map(|f| f.mask.count_ones()).sum(), warp.alive.count_ones())
     }
 
     /// Opens a barrier if everybody is there. `by` is the warp whose turn it is.
     fn try_release(&mut self, cta: usize, id: u32, by: Option<usize>) -> Result<(), Trouble> {
-        let state = self.ctas[cta].barriers[id as usize];
+        let state = self.residents.ctas[cta].barriers[id as usize];
         let complete = match state.count {
             Some(count) if !state.all => state.arrived >= count,
             _ => {
-                let gone = self.ctas[cta].gone & !state.warps;
-                state.arrived / 32 + gone.count_ones() >= self.plan.warps_per_block
+                let gone = self.residents.ctas[cta].gone & !state.warps;
+                state.arrived / 32 + gone.count_ones() >= self.given.plan.warps_per_block
             }
         };
         if !complete {
             return Ok(());
         }
         self.asynchrony.progress();
-        self.ctas[cta].barriers[id as usize] = Barrier::default();
-        let first = self.ctas[cta].first_warp as usize;
+        self.residents.ctas[cta].barriers[id as usize] = Barrier::default();
+        let first = self.residents.ctas[cta].first_warp as usize;
         let mut nobody = true;
-        for w in first..first + self.plan.warps_per_block as usize {
+        for w in first..first + self.given.plan.warps_per_block as usize {
             let mut let_go = 0;
-            for at in 0..self.warps[w].fragments.len() {
-                let fragment = self.warps[w].fragments[at];
+            for at in 0..self.residents.warps[w].fragments.len() {
+                let fragment = self.residents.warps[w].fragments[at];
                 if fragment.state != State::Barrier(id) {
                     continue;
                 }
-                let inst = &self.program.code[fragment.pc as usize];
-                let barrier = &self.program.barriers[inst.extra as usize];
+                let inst = &self.given.program.code[fragment.pc as usize];
+                let barrier = &self.given.program.barriers[inst.extra as usize];
                 if let BarrierAction::Reduce(op, dst, ..) = barrier.action {
                     let (value, width) = match op {
                         BarRed::Popc => (state.yes, Width::W32),
@@ -232,7 +232,7 @@ impl Machine<'_> {
                         unsafe { write_lane(dst, width, lane, u64::from(value)) };
                     }
                 }
-                let fragment = &mut self.warps[w].fragments[at];
+                let fragment = &mut self.residents.warps[w].fragments[at];
                 fragment.state = State::Ready;
                 fragment.pc += 1;
                 let_go |= fragment.mask;
@@ -243,7 +243,7 @@ impl Machine<'_> {
                 self.observed_leave(w, let_go, id);
                 if by != Some(w) {
                     self.enqueue(w as u32);
-                    self.woken = true;
+                    self.progress.woken = true;
                 }
             }
         }

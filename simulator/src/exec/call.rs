@@ -41,7 +41,7 @@ impl Machine<'_> {
     /// Leaves `group` (some of the `active` lanes of a fragment) alone in a fragment and answers its index.
     /// Lanes that are not active go on behind the instruction; active ones outside the group stay at it.
     pub(super) fn isolate(&mut self, w: usize, fragment: usize, group: u32, active: u32) -> usize {
-        let warp = &mut self.warps[w];
+        let warp = &mut self.residents.warps[w];
         let passive = warp.fragments[fragment].mask & !active;
         if passive != 0 {
             let passive = warp.split(fragment, passive);
@@ -58,11 +58,11 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let call = &program.calls[index as usize];
-        let consts = self.constants.base();
-        let caller = self.warps[w].fragments[fragment];
-        let head = *self.frames.get(caller.frame);
+        let consts = self.given.constants.base();
+        let caller = self.residents.warps[w].fragments[fragment];
+        let head = *self.residents.frames.get(caller.frame);
         let lane = active.trailing_zeros();
         let (function, group) = match call.callee {
             Callee::Function(function) => (function, active),
@@ -88,7 +88,9 @@ impl Machine<'_> {
         let below = program.functions[head.function as usize].local_bytes;
         let local_base = head.local_base + below + head.grown;
         let depth = head.depth + 1;
-        if depth > self.config.call_depth || local_base + callee.local_bytes > self.plan.local_bytes {
+        if depth > self.given.config.call_depth
+            || local_base + callee.local_bytes > self.given.plan.local_bytes
+        {
             return Err(Box::new((StopKind::StackOverflow { depth }, lane)));
         }
         let at = self.isolate(w, fragment, group, active);
@@ -102,8 +104,8 @@ impl Machine<'_> {
             local_base,
             grown: 0,
         };
-        let frame = self.frames.enter(callee.frame_bytes, new);
-        let rows = self.frames.get(frame).rows;
+        let frame = self.residents.frames.enter(callee.frame_bytes, new);
+        let rows = self.residents.frames.get(frame).rows;
         for (argument, formal) in call.args.iter().zip(&callee.params) {
             // SAFETY: arguments and parameters agree in width, as the loader or `fits` checked.
             unsafe {
@@ -115,7 +117,7 @@ impl Machine<'_> {
                 );
             }
         }
-        let fragment = &mut self.warps[w].fragments[at];
+        let fragment = &mut self.residents.warps[w].fragments[at];
         fragment.frame = frame;
         fragment.rows = rows;
         fragment.pc = callee.entry;
@@ -124,17 +126,17 @@ impl Machine<'_> {
 
     /// `ret`: of a kernel it is `exit`.
     pub(super) fn ret(&mut self, w: usize, fragment: usize, active: u32) -> Result<Flow, Trouble> {
-        let from = self.warps[w].fragments[fragment];
-        let head = *self.frames.get(from.frame);
+        let from = self.residents.warps[w].fragments[fragment];
+        let head = *self.residents.frames.get(from.frame);
         if head.parent == ROOT {
-            self.warps[w].fragments[fragment].pc += 1;
+            self.residents.warps[w].fragments[fragment].pc += 1;
             self.exit_lanes(w, fragment, active)?;
             return Ok(Flow::Select);
         }
-        let program = self.program;
+        let program = self.given.program;
         let call = &program.calls[program.code[head.return_pc as usize - 1].extra as usize];
         let callee = &program.functions[head.function as usize];
-        let parent = self.frames.get(head.parent).rows;
+        let parent = self.residents.frames.get(head.parent).rows;
         for (argument, formal) in call.rets.iter().zip(&callee.rets) {
             // SAFETY: results agree in width, as was checked at the call; a result's slot is a frame row.
             unsafe {
@@ -142,8 +144,8 @@ impl Machine<'_> {
                 copy(head.rows.add(formal.offset as usize), to, formal.width, active);
             }
         }
-        self.frames.leave(from.frame, active);
-        let warp = &mut self.warps[w];
+        self.residents.frames.leave(from.frame, active);
+        let warp = &mut self.residents.warps[w];
         let back = Fragment {
             rows: parent,
             mask: active,
@@ -169,9 +171,9 @@ impl Machine<'_> {
         inst: &Inst,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let table = &self.program.tables[inst.extra as usize];
-        let consts = self.constants.base();
-        let frame = self.warps[w].fragments[fragment].rows;
+        let table = &self.given.program.tables[inst.extra as usize];
+        let consts = self.given.constants.base();
+        let frame = self.residents.warps[w].fragments[fragment].rows;
         // SAFETY: the loader's slot, 32 bits wide.
         let index = |lane| unsafe { read_lane(row(frame, consts, inst.ops.src[0]), Width::W32, lane) as u32 };
         if let Some(lane) = lanes(active).find(|l| index(*l) as usize >= table.len()) {
@@ -180,19 +182,22 @@ impl Machine<'_> {
         }
         let target = table[index(active.trailing_zeros() as usize) as usize];
         let group = lanes(active).filter(|l| table[index(*l) as usize] == target).fold(0, |g, l| g | 1 << l);
-        let (pc, mask) = (self.warps[w].fragments[fragment].pc, self.warps[w].fragments[fragment].mask);
-        if self.watch.is_some() && group != mask {
+        let (pc, mask) = (
+            self.residents.warps[w].fragments[fragment].pc,
+            self.residents.warps[w].fragments[fragment].mask,
+        );
+        if self.hooks.watch.is_some() && group != mask {
             self.observed_split(w, pc, mask, group, target <= pc);
         }
         let at = self.isolate(w, fragment, group, active);
-        self.warps[w].fragments[at].pc = target;
+        self.residents.warps[w].fragments[at].pc = target;
         Ok(Flow::Select)
     }
 
     /// Lanes of a fragment exit: they leave their frames, and barriers no longer wait for them.
     pub(super) fn exit_lanes(&mut self, w: usize, fragment: usize, lanes: u32) -> Result<(), Trouble> {
         self.observed_exit(w, lanes);
-        let warp = &mut self.warps[w];
+        let warp = &mut self.residents.warps[w];
         let mut frame = warp.fragments[fragment].frame;
         warp.fragments[fragment].mask &= !lanes;
         if warp.fragments[fragment].mask == 0 {
@@ -201,11 +206,11 @@ impl Machine<'_> {
         warp.alive &= !lanes;
         let cta = warp.cta;
         while frame != ROOT {
-            let parent = self.frames.get(frame).parent;
-            self.frames.leave(frame, lanes);
+            let parent = self.residents.frames.get(frame).parent;
+            self.residents.frames.leave(frame, lanes);
             frame = parent;
         }
-        self.ctas[cta as usize].alive -= lanes.count_ones();
+        self.residents.ctas[cta as usize].alive -= lanes.count_ones();
         self.lanes_exited(w)
     }
 }

@@ -24,7 +24,7 @@ const NO_RANK: u64 = 0xff;
 impl Machine<'_> {
     /// Blocks of a cluster.
     pub(super) fn cluster_size(&self) -> u32 {
-        self.plan.cluster.iter().product()
+        self.given.plan.cluster.iter().product()
     }
 
     /// The rank of the block in a slot within its cluster.
@@ -35,9 +35,9 @@ impl Machine<'_> {
     /// Starts the next cluster in the slots from `first` on.
     pub(super) fn start_cluster(&mut self, first: u32) {
         let size = u64::from(self.cluster_size());
-        let number = self.next_block / size;
-        let extent = self.plan.cluster;
-        let along = |d: usize| u64::from(self.plan.spec.grid[d] / extent[d]);
+        let number = self.residents.next_block / size;
+        let extent = self.given.plan.cluster;
+        let along = |d: usize| u64::from(self.given.plan.spec.grid[d] / extent[d]);
         let (x, y) = (along(0), along(1));
         let corner = [number % x, number / x % y, number / x / y];
         for rank in 0..size as u32 {
@@ -51,8 +51,9 @@ impl Machine<'_> {
     pub(super) fn next_cluster(&mut self, slot: u32) {
         let size = self.cluster_size();
         let first = slot - slot % size;
-        let ended = self.ctas[first as usize..(first + size) as usize].iter().all(|cta| cta.warps == 0);
-        if ended && self.next_block < self.plan.blocks {
+        let ended =
+            self.residents.ctas[first as usize..(first + size) as usize].iter().all(|cta| cta.warps == 0);
+        if ended && self.residents.next_block < self.given.plan.blocks {
             self.start_cluster(first);
         }
     }
@@ -65,46 +66,46 @@ impl Machine<'_> {
         extra: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let cta = self.warps[w].cta as usize;
+        let cta = self.residents.warps[w].cta as usize;
         if extra & 1 == 0 {
             self.observed_cluster_arrive(w, active, extra & 2 != 0);
-            self.counts.barriers += u64::from(active.count_ones());
-            self.cluster_arrived[w] |= active;
+            self.progress.counts.barriers += u64::from(active.count_ones());
+            self.residents.cluster_arrived[w] |= active;
             self.complete_cluster(cta);
             return Ok(Flow::Visible);
         }
-        let waiting = active & self.cluster_arrived[w];
+        let waiting = active & self.residents.cluster_arrived[w];
         self.observed_cluster_leave(w, active & !waiting);
         if waiting == 0 {
             return Ok(Flow::Visible);
         }
         let through = active & !waiting;
         if through != 0 {
-            let at = self.warps[w].split(fragment, through);
-            self.warps[w].fragments[at].pc += 1;
+            let at = self.residents.warps[w].split(fragment, through);
+            self.residents.warps[w].fragments[at].pc += 1;
         }
         let at = self.isolate(w, fragment, waiting, waiting);
-        self.warps[w].fragments[at].state = State::Cluster;
+        self.residents.warps[w].fragments[at].state = State::Cluster;
         Ok(Flow::Select)
     }
 
     /// Slots of warps of the cluster that a CTA belongs to.
     fn cluster_warps(&self, cta: usize) -> std::ops::Range<usize> {
         let size = self.cluster_size() as usize;
-        let (first, per_block) = (cta - cta % size, self.plan.warps_per_block as usize);
+        let (first, per_block) = (cta - cta % size, self.given.plan.warps_per_block as usize);
         first * per_block..(first + size) * per_block
     }
 
     fn cluster_arrivals(&self, cta: usize) -> (u32, u32) {
         self.cluster_warps(cta).fold((0, 0), |(arrived, alive), w| {
-            let lanes = self.warps[w].alive;
-            (arrived + (self.cluster_arrived[w] & lanes).count_ones(), alive + lanes.count_ones())
+            let lanes = self.residents.warps[w].alive;
+            (arrived + (self.residents.cluster_arrived[w] & lanes).count_ones(), alive + lanes.count_ones())
         })
     }
 
     /// Opens the cluster's barrier when everybody who has not exited is there.
     pub(super) fn complete_cluster(&mut self, cta: usize) {
-        if self.cluster_warps(cta).all(|w| self.cluster_arrived[w] == 0) {
+        if self.cluster_warps(cta).all(|w| self.residents.cluster_arrived[w] == 0) {
             return;
         }
         let (arrived, alive) = self.cluster_arrivals(cta);
@@ -113,9 +114,10 @@ impl Machine<'_> {
         }
         self.asynchrony.progress();
         for w in self.cluster_warps(cta) {
-            self.cluster_arrived[w] = 0;
+            self.residents.cluster_arrived[w] = 0;
             let mut released = 0;
-            for fragment in self.warps[w].fragments.iter_mut().filter(|f| f.state == State::Cluster) {
+            for fragment in self.residents.warps[w].fragments.iter_mut().filter(|f| f.state == State::Cluster)
+            {
                 fragment.state = State::Ready;
                 fragment.pc += 1;
                 released |= fragment.mask;
@@ -123,7 +125,7 @@ impl Machine<'_> {
             self.observed_cluster_leave(w, released);
             if released != 0 {
                 self.enqueue(w as u32);
-                self.woken = true;
+                self.progress.woken = true;
             }
         }
     }
@@ -141,8 +143,8 @@ impl Machine<'_> {
             return address;
         }
         let plain = address & !(NO_RANK << RANK_SHIFT);
-        let alone = self.injected || self.cluster_size() == 1;
-        if alone && rank == self.rank(self.warps[w].cta) {
+        let alone = self.given.injected || self.cluster_size() == 1;
+        if alone && rank == self.rank(self.residents.warps[w].cta) {
             return plain;
         }
         plain | u64::from(rank).saturating_add(1).min(NO_RANK) << RANK_SHIFT
@@ -154,7 +156,7 @@ impl Machine<'_> {
         if self.cluster_size() == 1 {
             return 0;
         }
-        SHARED_WINDOW >> RANK_SHIFT | u64::from(self.rank(self.warps[w].cta) + 1)
+        SHARED_WINDOW >> RANK_SHIFT | u64::from(self.rank(self.residents.warps[w].cta) + 1)
     }
 
     /// Is a generic address one of the block's own shared memory?
@@ -166,7 +168,7 @@ impl Machine<'_> {
     /// `getctarank`
     pub(super) fn rank_of(&self, w: usize, address: u64) -> u32 {
         match (address >> RANK_SHIFT & 0xff) as u32 {
-            0 => self.rank(self.warps[w].cta),
+            0 => self.rank(self.residents.warps[w].cta),
             rank => rank - 1,
         }
     }
@@ -190,21 +192,23 @@ impl Machine<'_> {
             return Ok(None);
         }
         let bad = |problem| Err(StopKind::BadClusterAddress { address, problem });
-        let slot = self.warps[w].cta;
+        let slot = self.residents.warps[w].cta;
         if rank > u64::from(size) {
             return bad("the cluster has no block of this rank");
         }
-        if self.injected && rank as u32 - 1 == self.rank(slot) {
+        if self.given.injected && rank as u32 - 1 == self.rank(slot) {
             return bad(
                 "another block's address of this block's own memory, which injected code does not know",
             );
         }
-        let there = &self.ctas[(slot - slot % size + rank as u32 - 1) as usize];
+        let there = &self.residents.ctas[(slot - slot % size + rank as u32 - 1) as usize];
         if there.warps == 0 {
             return bad("the block has ended");
         }
         let within = offset & ((1 << RANK_SHIFT) - 1);
-        if bytes > u64::from(self.plan.shared_bytes) || within > u64::from(self.plan.shared_bytes) - bytes {
+        if bytes > u64::from(self.given.plan.shared_bytes)
+            || within > u64::from(self.given.plan.shared_bytes) - bytes
+        {
             let (size, access) = (bytes as u32, TouchKind::Read);
             return Err(StopKind::OutOfBounds { address, size, access, near: None });
         }

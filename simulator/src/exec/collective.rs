@@ -36,14 +36,17 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let (rows, pc) = (self.warps[w].fragments[fragment].rows, self.warps[w].fragments[fragment].pc);
-        let Some(slot) = self.program.collectives[index as usize].mask else {
+        let (rows, pc) = (
+            self.residents.warps[w].fragments[fragment].rows,
+            self.residents.warps[w].fragments[fragment].pc,
+        );
+        let Some(slot) = self.given.program.collectives[index as usize].mask else {
             // Who takes part is the schedule's choice.
-            self.unproven.set(true);
+            self.hang.unproven.set(true);
             self.perform(w, &[Part { lanes: active, rows, index, pc }])?;
             return Ok(Flow::Next);
         };
-        let consts = self.constants.base();
+        let consts = self.given.constants.base();
         // SAFETY: the loader's slot, 32 bits wide.
         let masks = unsafe { *row(rows, consts, slot).cast::<RowMemory<u32>>() };
         let named = |lane: usize| masks.0[lane];
@@ -51,7 +54,7 @@ impl Machine<'_> {
         let first = named(active.trailing_zeros() as usize);
         let differ =
             masks.0.iter().zip(0..).fold(0, |lanes, (mask, l)| lanes | u32::from(*mask != first) << l);
-        if differ & active == 0 && active & !first == 0 && first & self.warps[w].alive == active {
+        if differ & active == 0 && active & !first == 0 && first & self.residents.warps[w].alive == active {
             self.perform(w, &[Part { lanes: active, rows, index, pc }])?;
             return Ok(self.after(index));
         }
@@ -60,7 +63,7 @@ impl Machine<'_> {
             return Err(Box::new((kind, lane as u32)));
         }
         // Groups of lanes with the same mask.
-        let alive = self.warps[w].alive;
+        let alive = self.residents.warps[w].alive;
         let group_of = |mask: u32| lanes(active).filter(|l| named(*l) == mask).fold(0, |g, l| g | 1 << l);
         let mut rest = active;
         let mut complete = 0;
@@ -78,14 +81,14 @@ impl Machine<'_> {
         }
         let mut waiting = active & !complete;
         if complete != 0 {
-            let done = self.warps[w].split(fragment, complete);
-            self.warps[w].fragments[done].pc += 1;
+            let done = self.residents.warps[w].split(fragment, complete);
+            self.residents.warps[w].fragments[done].pc += 1;
         }
         while waiting != 0 {
             let mask = named(waiting.trailing_zeros() as usize);
             let group = group_of(mask);
             let at = self.isolate(w, fragment, group, waiting);
-            self.warps[w].fragments[at].state = State::Mask(mask);
+            self.residents.warps[w].fragments[at].state = State::Mask(mask);
             waiting &= !group;
         }
         self.complete_masks(w)?;
@@ -94,31 +97,33 @@ impl Machine<'_> {
 
     /// How lanes that are all there go on.
     fn after(&self, index: u32) -> Flow {
-        match self.program.collectives[index as usize].what {
-            Together::Matrix(matrix) if self.program.matrices[matrix as usize].visible() => Flow::Visible,
+        match self.given.program.collectives[index as usize].what {
+            Together::Matrix(matrix) if self.given.program.matrices[matrix as usize].visible() => {
+                Flow::Visible
+            }
             _ => Flow::Next,
         }
     }
 
     /// Lets go on whoever waits for lanes that have all come, or exited.
     pub(super) fn complete_masks(&mut self, w: usize) -> Result<(), Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let mut next = 0;
-        while next < self.warps[w].fragments.len() {
-            let fragment = self.warps[w].fragments[next];
+        while next < self.residents.warps[w].fragments.len() {
+            let fragment = self.residents.warps[w].fragments[next];
             next += 1;
             let State::Mask(mask) = fragment.state else { continue };
             let what = |pc: u32| program.collectives[program.code[pc as usize].extra as usize].what;
             let kind = what(fragment.pc);
             let fellows = |f: &super::warp::Fragment| f.state == State::Mask(mask) && what(f.pc) == kind;
-            let warp = &self.warps[w];
+            let warp = &self.residents.warps[w];
             let here = warp.fragments.iter().filter(|f| fellows(f)).fold(0, |lanes, f| lanes | f.mask);
             if here != mask & warp.alive {
                 continue;
             }
             let mut parts = [Part { lanes: 0, rows: std::ptr::null_mut(), index: 0, pc: 0 }; 32];
             let mut count = 0;
-            for f in self.warps[w].fragments.iter_mut().filter(|f| fellows(f)) {
+            for f in self.residents.warps[w].fragments.iter_mut().filter(|f| fellows(f)) {
                 let index = program.code[f.pc as usize].extra;
                 parts[count] = Part { lanes: f.mask, rows: f.rows, index, pc: f.pc };
                 count += 1;
@@ -132,7 +137,7 @@ impl Machine<'_> {
 
     /// Does it, for lanes that are all there.
     fn perform(&mut self, w: usize, parts: &[Part]) -> Result<(), Trouble> {
-        match self.program.collectives[parts[0].index as usize].what {
+        match self.given.program.collectives[parts[0].index as usize].what {
             Together::Matrix(matrix) => {
                 let mut frames = [std::ptr::null_mut(); 32];
                 for part in parts {
@@ -152,8 +157,8 @@ impl Machine<'_> {
 
     /// `shfl` of lanes that are at one place, a row at a time.
     fn shuffle(&self, part: &Part, mode: ShflMode) {
-        let consts = self.constants.base();
-        let collective = &self.program.collectives[part.index as usize];
+        let consts = self.given.constants.base();
+        let collective = &self.given.program.collectives[part.index as usize];
         // SAFETY: the loader's source rows, of 32 bits.
         let [a, b, c] =
             collective.src.map(|slot| unsafe { *row(part.rows, consts, slot).cast::<RowMemory<u32>>() });
@@ -189,12 +194,12 @@ impl Machine<'_> {
     /// What moves values between registers only.
     fn exchange(&self, parts: &[Part]) {
         if let [part] = parts
-            && let Together::Shfl(mode) = self.program.collectives[part.index as usize].what
+            && let Together::Shfl(mode) = self.given.program.collectives[part.index as usize].what
         {
             return self.shuffle(part, mode);
         }
-        let consts = self.constants.base();
-        let of = |part: &Part| &self.program.collectives[part.index as usize];
+        let consts = self.given.constants.base();
+        let of = |part: &Part| &self.given.program.collectives[part.index as usize];
         let everybody = parts.iter().fold(0, |all, part| all | part.lanes);
         let what = of(&parts[0]).what;
         // SAFETY (all rows below): the loader's slots and widths.

@@ -93,7 +93,7 @@ impl Machine<'_> {
                 Kind::Pack => self.pack(frame, consts, inst.extra, active),
                 Kind::Unpack => self.unpack(frame, consts, inst.extra, active),
                 Kind::LocalAddress => {
-                    let head = self.frames.get(self.warps[w].fragments[fragment].frame);
+                    let head = self.residents.frames.get(self.residents.warps[w].fragments[fragment].frame);
                     let window = if inst.ops.src[1] != 0 { LOCAL_WINDOW } else { 0 };
                     let value = window + u64::from(head.local_base.wrapping_add(inst.extra));
                     let width = if inst.ops.src[0] != 0 { Width::W64 } else { Width::W32 };
@@ -126,7 +126,7 @@ impl Machine<'_> {
                     }
                 }
                 Kind::ActiveMask => {
-                    self.unproven.set(true);
+                    self.hang.unproven.set(true);
                     lanes(active).for_each(|lane| write_lane(dst, Width::W32, lane, u64::from(active)));
                 }
                 Kind::Lanewise => self.lanewise(frame, consts, inst.extra, active),
@@ -136,7 +136,7 @@ impl Machine<'_> {
     }
 
     unsafe fn lanewise(&self, frame: *mut u8, consts: *const u8, index: u32, active: u32) {
-        let inst = &self.program.lanewise[index as usize];
+        let inst = &self.given.program.lanewise[index as usize];
         let (dst, width) = (frame.wrapping_add(inst.dst.0 as usize), inst.dst.1);
         for lane in lanes(active) {
             let mut sources = [0; 5];
@@ -156,17 +156,19 @@ impl Machine<'_> {
     }
 
     unsafe fn special(&self, w: usize, frame: *mut u8, index: u32, active: u32) {
-        let special = self.program.specials[index as usize];
-        let warp = &self.warps[w];
-        let cta = &self.ctas[warp.cta as usize];
+        let special = self.given.program.specials[index as usize];
+        let warp = &self.residents.warps[w];
+        let cta = &self.residents.ctas[warp.cta as usize];
         let dst = frame.wrapping_add(special.dst as usize);
-        let clock = self.counts.warp_instructions * CYCLES;
+        let clock = self.progress.counts.warp_instructions * CYCLES;
         if special.value.is_time() {
-            self.unproven.set(true);
+            self.hang.unproven.set(true);
         }
         for lane in lanes(active) {
             let value = match special.value {
-                SpecialValue::Tid(d) => u64::from(self.tids[warp.index as usize][usize::from(d)][lane]),
+                SpecialValue::Tid(d) => {
+                    u64::from(self.given.layout.tids[warp.index as usize][usize::from(d)][lane])
+                }
                 SpecialValue::Ctaid(d) => u64::from(cta.index[usize::from(d)]),
                 SpecialValue::Laneid => lane as u64,
                 SpecialValue::Warpid => u64::from(warp.index),
@@ -184,11 +186,11 @@ impl Machine<'_> {
                 SpecialValue::GlobalTimerHigh => (clock + self.asynchrony.skew) >> 32,
                 SpecialValue::Clusterid(d) => {
                     let d = usize::from(d);
-                    u64::from(cta.index[d] / self.plan.cluster[d])
+                    u64::from(cta.index[d] / self.given.plan.cluster[d])
                 }
                 SpecialValue::ClusterCtaid(d) => {
                     let d = usize::from(d);
-                    u64::from(cta.index[d] % self.plan.cluster[d])
+                    u64::from(cta.index[d] % self.given.plan.cluster[d])
                 }
                 SpecialValue::ClusterCtarank => u64::from(self.rank(warp.cta)),
             };
@@ -198,7 +200,7 @@ impl Machine<'_> {
     }
 
     unsafe fn pack(&self, frame: *mut u8, consts: *const u8, index: u32, active: u32) {
-        let pack = &self.program.packs[index as usize];
+        let pack = &self.given.program.packs[index as usize];
         let bits = u32::from(pack.part_bytes) * 8;
         let whole = frame.wrapping_add(pack.whole as usize);
         if let Some([low, high]) = pack.halves() {
@@ -225,7 +227,7 @@ impl Machine<'_> {
     }
 
     unsafe fn unpack(&self, frame: *mut u8, consts: *const u8, index: u32, active: u32) {
-        let pack = &self.program.packs[index as usize];
+        let pack = &self.given.program.packs[index as usize];
         let bits = u32::from(pack.part_bytes) * 8;
         if let Some(halves) = pack.halves() {
             // SAFETY: the loader recorded each row with its width.
@@ -257,7 +259,7 @@ impl Machine<'_> {
     /// # Safety
     /// The access is one of the frame's function.
     pub(super) unsafe fn param_load(&self, frame: *mut u8, index: u32, active: u32) {
-        let access = &self.program.accesses[index as usize];
+        let access = &self.given.program.accesses[index as usize];
         for element in 0..usize::from(access.vec) {
             let (words, shift) = element_place(frame, access, element);
             let dst = frame.wrapping_add(access.rows[element] as usize);
@@ -297,7 +299,7 @@ impl Machine<'_> {
     /// # Safety
     /// The access is one of the frame's function.
     pub(super) unsafe fn param_store(&self, frame: *mut u8, consts: *const u8, index: u32, active: u32) {
-        let access = &self.program.accesses[index as usize];
+        let access = &self.given.program.accesses[index as usize];
         for element in 0..usize::from(access.vec) {
             let (words, shift) = element_place(frame, access, element);
             let width = access.width[element];

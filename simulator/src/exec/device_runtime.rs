@@ -121,7 +121,7 @@ impl Machine<'_> {
     }
 
     fn asked_for(&mut self, (w, lane): (usize, usize), stream: u64, what: DeviceAction) -> u64 {
-        let block = self.ctas[self.warps[w].cta as usize].block;
+        let block = self.residents.ctas[self.residents.warps[w].cta as usize].block;
         // 1 and 2 name default streams, too.
         let stream = if stream <= 2 { 0 } else { stream };
         let number = self.device_runtime.number;
@@ -140,7 +140,7 @@ impl Machine<'_> {
         value: u64,
     ) -> Result<(), StopKind> {
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Generic };
-        let site = self.regions.len() - 1;
+        let site = self.paths.regions.len() - 1;
         let request = Request { address: place, bytes, site, kind: TouchKind::Write };
         let (pointer, _) = self.resolve_lane(w, &request, lane, address)?;
         // SAFETY: `resolve_lane` found this many bytes there.
@@ -230,7 +230,7 @@ impl Machine<'_> {
         block: [u32; 3],
         dynamic_shared: u32,
     ) -> Result<u64, u32> {
-        let kernels = self.program.kernels();
+        let kernels = self.given.program.kernels();
         let called = |index| kernels.iter().find(|kernel| kernel.function == index);
         let kernel = function_index(function).and_then(called).ok_or(INVALID_DEVICE_FUNCTION)?;
         let params = vec![0; kernel.param_bytes as usize];
@@ -243,7 +243,7 @@ impl Machine<'_> {
             params: &params,
             step_budget: None,
         };
-        match plan(self.program, self.config, &spec, None) {
+        match plan(self.given.program, self.given.config, &spec, None) {
             // What cannot be run at all is told when the launch's turn comes.
             Ok(_) | Err(LaunchError::Refused(_)) => {}
             Err(LaunchError::LocalMemory { .. } | LaunchError::Host(_)) => return Err(OUT_OF_RESOURCES),

@@ -21,6 +21,7 @@ mod launched;
 mod matrix;
 mod modelled;
 mod observed;
+mod parts;
 mod provided;
 mod queue;
 mod resolve;
@@ -29,8 +30,6 @@ mod step;
 mod tally;
 mod texture;
 mod warp;
-
-use std::cell::Cell;
 
 use asynchronous::Asynchrony;
 pub(crate) use atomic::{combine, combine_wide, give_wide, read_memory, write_memory};
@@ -41,13 +40,12 @@ use device_runtime::DeviceRuntime;
 pub use device_runtime::{DeviceAction, DeviceWork};
 use frames::{Block, Frame, Frames, ROOT};
 pub use hang::Others;
-use hang::Search;
-use hang::written::Written;
 pub(crate) use launched::launch_constants;
 use launched::thread_indices;
 pub use observed::LaunchWatch;
 pub(crate) use observed::Made;
 use observed::Observed;
+use parts::{Given, Hang, Hooks, Layout, Paths, Progress, Residents};
 pub(crate) use resolve::{Pattern, Resolved, Whose, sum32};
 use step::{ALONE, MODELLED, TOLD};
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
@@ -58,14 +56,13 @@ use crate::alu::Isa;
 use crate::config::DeviceConfig;
 use crate::fault::StopKind;
 use crate::launch::{Counts, End, LaunchError, Plan};
-use crate::load::{Constants, LoadError, Program};
+use crate::load::{LoadError, Program};
 use crate::memory::{Memory, Region, Shared};
 use crate::model::MemoryModel;
 use crate::model::lockstep::in_lockstep;
-use crate::model::notes::Notes;
 use crate::poison;
-use crate::schedule::{Candidate, SchedulerStrategy};
-use crate::turns::{self, Turns};
+use crate::schedule::SchedulerStrategy;
+use crate::turns;
 
 /// A fault and the lane that ran into it; boxed, as it is rare and the way of success is hot.
 type Trouble = Box<(StopKind, u32)>;
@@ -114,68 +111,17 @@ enum Pause {
 
 /// A launch in progress.
 pub(crate) struct Machine<'a> {
-    program: &'a Program,
+    given: Given<'a>,
     memory: Shared,
-    config: &'a DeviceConfig,
-    /// Whose turn it is among parts of a warp.
-    turns: &'a Turns,
-    plan: Plan<'a>,
-    constants: Constants,
-    params: Vec<u64>,
-    warps: Vec<Warp>,
-    ctas: Vec<Cta>,
-    frames: Frames,
-    runnable: Vec<Candidate>,
-    /// Where each access found its memory last: by index of access, then of atomic; the last one is for what
-    /// the device's own functions read.
-    regions: Vec<Region>,
-    /// Where each warp's accesses went last: see [`resolve::STRIDES`].
-    strides: Vec<u64>,
-    /// Host pointers of the lanes of the access in progress, when they follow no pattern.
-    pointers: [u64; 32],
-    counts: Counts,
-    /// Which turns, modulo 64, go to a part of a warp.
-    phase: u64,
-    next_block: u64,
-    /// `%tid` of each warp of a block, by dimension and lane.
-    tids: Vec<[[u32; 32]; 3]>,
-    local_stride: usize,
-    /// Somebody else became runnable: the turn ends.
-    woken: bool,
+    residents: Residents,
+    progress: Progress,
+    paths: Paths,
     /// Copies, arrivals and waits that are under way.
     asynchrony: Asynchrony,
-    /// Lanes of each warp that have arrived at their cluster's barrier, and have not been let through.
-    cluster_arrived: Vec<u32>,
     /// What device code has asked the device-side runtime for.
     device_runtime: DeviceRuntime,
-    /// What decides what accesses see and when stores are seen; None for sequentially consistent memory.
-    model: Option<Box<dyn MemoryModel + 'a>>,
-    /// Who looks on.
-    watch: Option<Box<Observed>>,
-    /// What the model does is noted here, where somebody wants to know.
-    notes: Option<Box<Notes>>,
-    /// Who looks on is to be told which lanes are together: see [`Machine::observed_selection`].
-    tells_parts: bool,
-    /// The launch has no model but what looks on.
-    sequential: bool,
-    /// Code that the injector has put in delays stores.
-    injected: bool,
-    /// Bytes between the shared memories of two CTA slots.
-    shared_stride: usize,
-    /// Instructions after which the launch is given up.
-    budget: u64,
-    /// Looks for hangs.
-    search: Search<'a>,
-    /// A look is taken.
-    watching: bool,
-    /// While a look is taken: memory that no hook sees may have changed; something depends on more than registers and
-    /// memory.
-    unseen: Cell<bool>,
-    unproven: Cell<bool>,
-    /// Who wrote what last.
-    written: Written,
-    /// Keep the memory behind `shared` and `local` pointers.
-    _blocks: [Block; 2],
+    hooks: Hooks<'a>,
+    hang: Hang<'a>,
 }
 
 impl<'a> Machine<'a> {
@@ -213,56 +159,51 @@ impl<'a> Machine<'a> {
         }
         let frame_bytes = program.functions[plan.kernel.function as usize].frame_bytes;
         let kernel_frames = frame_bytes as usize * warps as usize;
+        let sequential = model.as_ref().is_none_or(|model| model.only_looks_on());
+        let watch = watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program, &plan)));
+        let tells_parts = config.lockstep && watch.as_ref().is_some_and(|watch| watch.wants.branches);
+        let notes = watch.as_ref().and_then(|watch| watch.wants.sources.then(Box::default));
+        let layout = Layout { tids: thread_indices(&plan), local_stride, shared_stride, shared, local };
         let mut machine = Machine {
-            program,
-            config,
-            turns: if config.lockstep { &program.turns } else { &turns::NONE },
-            constants: launch_constants(program, config, &plan),
-            params,
-            warps: Vec::with_capacity(warps as usize),
-            ctas: Vec::with_capacity(resident as usize),
-            frames: Frames::new(kernel_frames),
-            runnable: Vec::with_capacity(warps as usize),
-            regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
-            strides: vec![0; warps as usize * resolve::STRIDES],
-            pointers: [0; 32],
-            counts: Counts::default(),
-            phase: 0,
-            next_block: 0,
-            tids: thread_indices(&plan),
-            local_stride,
-            woken: false,
+            residents: Residents {
+                warps: Vec::with_capacity(warps as usize),
+                ctas: Vec::with_capacity(resident as usize),
+                frames: Frames::new(kernel_frames),
+                runnable: Vec::with_capacity(warps as usize),
+                next_block: 0,
+                cluster_arrived: vec![0; warps as usize],
+            },
+            progress: Progress::default(),
+            paths: Paths {
+                regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
+                strides: vec![0; warps as usize * resolve::STRIDES],
+                pointers: [0; 32],
+            },
             asynchrony: Asynchrony::new(program, warps as usize),
-            cluster_arrived: vec![0; warps as usize],
             device_runtime: DeviceRuntime::default(),
-            sequential: model.as_ref().is_none_or(|model| model.only_looks_on()),
-            model,
-            tells_parts: false,
-            notes: None,
-            watch: watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program, &plan))),
-            injected: program.variable(LAUNCH_VARIABLE).is_some(),
-            shared_stride,
-            budget: plan.spec.step_budget.unwrap_or(u64::MAX),
-            search: Search::new(Others::Nobody(0)),
-            watching: false,
-            unseen: Cell::new(false),
-            unproven: Cell::new(false),
-            written: Written::new(),
-            _blocks: [shared, local],
+            hooks: Hooks { model, watch, notes, tells_parts, sequential },
+            hang: Hang::default(),
             memory: Shared::none(),
-            plan,
+            given: Given {
+                program,
+                config,
+                turns: if config.lockstep { &program.turns } else { &turns::NONE },
+                constants: launch_constants(program, config, &plan),
+                params,
+                layout,
+                injected: program.variable(LAUNCH_VARIABLE).is_some(),
+                budget: plan.spec.step_budget.unwrap_or(u64::MAX),
+                plan,
+            },
         };
-        machine.tells_parts =
-            config.lockstep && machine.watch.as_ref().is_some_and(|watch| watch.wants.branches);
-        machine.notes = machine.watch.as_ref().and_then(|watch| watch.wants.sources.then(Box::default));
         machine.observed_begin();
         let shape = machine.shape();
-        if let Some(model) = &mut machine.model {
+        if let Some(model) = &mut machine.hooks.model {
             model.begin(&shape);
         }
         for slot in 0..resident {
             // SAFETY: the block has `shared_stride` bytes for each resident block.
-            let shared = unsafe { machine._blocks[0].base().add(shared_stride * slot as usize) };
+            let shared = unsafe { machine.given.layout.shared.base().add(shared_stride * slot as usize) };
             machine.add_cta(slot, shared);
         }
         for slot in (0..resident).step_by(machine.cluster_size() as usize) {
@@ -273,9 +214,9 @@ impl<'a> Machine<'a> {
 
     /// Before the first turn.
     pub fn begin(&mut self, scheduler: &mut dyn SchedulerStrategy) {
-        scheduler.begin(self.plan.blocks * u64::from(self.plan.warps_per_block));
+        scheduler.begin(self.given.plan.blocks * u64::from(self.given.plan.warps_per_block));
         let bits = scheduler.random();
-        self.phase = bits & 63;
+        self.progress.phase = bits & 63;
         self.asynchrony.seed(bits);
     }
 
@@ -288,10 +229,10 @@ impl<'a> Machine<'a> {
         turns: u64,
     ) -> Option<End> {
         self.borrow(memory);
-        let end = self.turns(scheduler, self.counts.turns.saturating_add(turns));
+        let end = self.turns(scheduler, self.progress.counts.turns.saturating_add(turns));
         self.memory.take_back();
         if end.is_some()
-            && let Some(watch) = &mut self.watch
+            && let Some(watch) = &mut self.hooks.watch
         {
             watch.end();
         }
@@ -302,17 +243,17 @@ impl<'a> Machine<'a> {
     fn borrow(&mut self, memory: &mut Memory) {
         if self.memory.lend(memory) {
             // Since it had it last something was allocated or freed.
-            self.regions.fill(Region::NONE);
+            self.paths.regions.fill(Region::NONE);
         }
     }
 
     /// Gives turns until there have been `last`, in all.
     fn run(&mut self, scheduler: &mut dyn SchedulerStrategy, last: u64) -> Pause {
-        let budget = self.budget;
+        let budget = self.given.budget;
         let mut ran = 0;
         loop {
-            if self.runnable.is_empty() {
-                let done = self.ctas.iter().all(|cta| cta.warps == 0);
+            if self.residents.runnable.is_empty() {
+                let done = self.residents.ctas.iter().all(|cta| cta.warps == 0);
                 if done {
                     return Pause::End(End::Complete);
                 }
@@ -322,26 +263,27 @@ impl<'a> Machine<'a> {
                     Err(fault) => return Pause::End(End::Fault(fault)),
                 }
             }
-            if self.counts.turns >= self.asynchrony.due
+            if self.progress.counts.turns >= self.asynchrony.due
                 && let Err(fault) = self.settle_due()
             {
                 return Pause::End(End::Fault(fault));
             }
-            if self.counts.warp_instructions >= budget {
+            if self.progress.counts.warp_instructions >= budget {
                 return Pause::Budget;
             }
-            if self.counts.turns >= last {
+            if self.progress.counts.turns >= last {
                 return Pause::Turns(ran);
             }
-            let turn = scheduler.next(&self.runnable);
-            self.counts.turns += 1;
-            let warp = self.runnable[turn.candidate].slot;
+            let turn = scheduler.next(&self.residents.runnable);
+            self.progress.counts.turns += 1;
+            let warp = self.residents.runnable[turn.candidate].slot;
             ran = warp;
             let mut operations = self.favour(warp, turn.operations.max(1), scheduler);
-            let limit = budget - self.counts.warp_instructions;
+            let limit = budget - self.progress.counts.warp_instructions;
             let granted = operations;
             let w = warp as usize;
-            let stop = match (self.program.isa, self.model.is_some(), self.watch.is_some()) {
+            let stop = match (self.given.program.isa, self.hooks.model.is_some(), self.hooks.watch.is_some())
+            {
                 #[cfg(target_arch = "x86_64")]
                 // SAFETY: the loader takes V3 only on processors that have it.
                 (Isa::V3, false, false) => unsafe { self.turn_v3::<ALONE>(w, &mut operations, limit) },
@@ -356,9 +298,9 @@ impl<'a> Machine<'a> {
                 (_, true, _) => self.turn_portable::<MODELLED>(w, &mut operations, limit),
             };
             let done = u64::from(granted.saturating_sub(operations));
-            self.counts.operations += done;
-            if self.warps[warp as usize].parting != Parting::None {
-                self.warps[warp as usize].turn_over(done as u32);
+            self.progress.counts.operations += done;
+            if self.residents.warps[warp as usize].parting != Parting::None {
+                self.residents.warps[warp as usize].turn_over(done as u32);
             }
             match stop {
                 Ok(Stop::Turn) => {}
@@ -375,12 +317,12 @@ impl<'a> Machine<'a> {
     /// Memory was freed: what accesses found there earlier may be gone.
     #[cold]
     fn forget_regions(&mut self) {
-        self.regions.fill(Region::NONE);
+        self.paths.regions.fill(Region::NONE);
     }
 
     /// The memory model, if there is one.
     pub fn model(&self) -> Option<&dyn MemoryModel> {
-        match &self.model {
+        match &self.hooks.model {
             Some(model) => Some(&**model),
             None => None,
         }
@@ -388,16 +330,16 @@ impl<'a> Machine<'a> {
 
     /// How much has been executed.
     pub fn counts(&self) -> Counts {
-        self.counts
+        self.progress.counts
     }
 
     fn add_cta(&mut self, slot: u32, shared: *mut u8) {
-        let first_warp = self.warps.len() as u32;
-        for index in 0..self.plan.warps_per_block {
-            let offset = self.local_stride * 32 * self.warps.len();
+        let first_warp = self.residents.warps.len() as u32;
+        for index in 0..self.given.plan.warps_per_block {
+            let offset = self.given.layout.local_stride * 32 * self.residents.warps.len();
             // SAFETY: the block has `local_stride * 32` bytes for each warp.
-            let local = unsafe { self._blocks[1].base().add(offset) };
-            self.warps.push(Warp {
+            let local = unsafe { self.given.layout.local.base().add(offset) };
+            self.residents.warps.push(Warp {
                 fragments: Fragments::new(),
                 alive: 0,
                 cta: slot,
@@ -409,7 +351,7 @@ impl<'a> Machine<'a> {
                 passing: Passing::default(),
             });
         }
-        self.ctas.push(Cta {
+        self.residents.ctas.push(Cta {
             block: 0,
             index: [0; 3],
             alive: 0,
@@ -417,35 +359,35 @@ impl<'a> Machine<'a> {
             gone: 0,
             first_warp,
             shared,
-            sm: slot % self.config.sm_count.max(1),
+            sm: slot % self.given.config.sm_count.max(1),
             barriers: [barrier::Barrier::default(); BARRIERS],
         });
     }
 
     /// Puts a block into a slot.
     fn start_block(&mut self, slot: u32, index: [u32; 3]) {
-        self.next_block += 1;
-        let [x, y, _] = self.plan.spec.grid.map(u64::from);
+        self.residents.next_block += 1;
+        let [x, y, _] = self.given.plan.spec.grid.map(u64::from);
         let [i, j, k] = index.map(u64::from);
-        let cta = &mut self.ctas[slot as usize];
+        let cta = &mut self.residents.ctas[slot as usize];
         cta.block = (k * y + j) * x + i;
         cta.index = index;
-        cta.alive = self.plan.threads_per_block;
-        cta.warps = self.plan.warps_per_block;
+        cta.alive = self.given.plan.threads_per_block;
+        cta.warps = self.given.plan.warps_per_block;
         cta.gone = 0;
         cta.barriers = [barrier::Barrier::default(); BARRIERS];
         // SAFETY: the slot's shared memory has `shared_bytes` bytes.
-        unsafe { cta.shared.write_bytes(0, self.plan.shared_bytes as usize) };
+        unsafe { cta.shared.write_bytes(0, self.given.plan.shared_bytes as usize) };
         self.observed_block_begins(slot);
         self.model_block_begins(slot);
-        let cta = &self.ctas[slot as usize];
+        let cta = &self.residents.ctas[slot as usize];
         let first = cta.first_warp;
-        let function = self.plan.kernel.function;
-        let loaded = &self.program.functions[function as usize];
-        for index in 0..self.plan.warps_per_block {
-            let lanes = (self.plan.threads_per_block - index * 32).min(32);
+        let function = self.given.plan.kernel.function;
+        let loaded = &self.given.program.functions[function as usize];
+        for index in 0..self.given.plan.warps_per_block {
+            let lanes = (self.given.plan.threads_per_block - index * 32).min(32);
             let mask = if lanes == 32 { !0 } else { (1 << lanes) - 1 };
-            let frame = self.frames.enter(
+            let frame = self.residents.frames.enter(
                 loaded.frame_bytes,
                 Frame {
                     rows: std::ptr::null_mut(),
@@ -458,8 +400,8 @@ impl<'a> Machine<'a> {
                     grown: 0,
                 },
             );
-            let rows = self.frames.get(frame).rows;
-            let warp = &mut self.warps[(first + index) as usize];
+            let rows = self.residents.frames.get(frame).rows;
+            let warp = &mut self.residents.warps[(first + index) as usize];
             warp.alive = mask;
             warp.passing = Passing::default();
             warp.fragments.clear();
@@ -469,11 +411,11 @@ impl<'a> Machine<'a> {
     }
 
     fn finish_warp(&mut self, warp: u32) {
-        let slot = self.warps[warp as usize].cta;
-        let cta = &mut self.ctas[slot as usize];
+        let slot = self.residents.warps[warp as usize].cta;
+        let cta = &mut self.residents.ctas[slot as usize];
         cta.warps -= 1;
         if cta.warps == 0 {
-            self.counts.blocks += 1;
+            self.progress.counts.blocks += 1;
             self.model_block_ends(slot);
             self.end_block(slot);
             self.observed_block_ends(slot);

@@ -38,21 +38,21 @@ impl Machine<'_> {
     /// The launch's size.
     pub(crate) fn shape(&self) -> Shape {
         Shape {
-            warps: self.plan.resident * self.plan.warps_per_block,
-            ctas: self.plan.resident,
-            warps_per_cta: self.plan.warps_per_block,
-            threads_per_cta: self.plan.threads_per_block,
-            blocks: self.plan.blocks,
+            warps: self.given.plan.resident * self.given.plan.warps_per_block,
+            ctas: self.given.plan.resident,
+            warps_per_cta: self.given.plan.warps_per_block,
+            threads_per_cta: self.given.plan.threads_per_block,
+            blocks: self.given.plan.blocks,
             cluster: self.cluster_size(),
-            shared_bytes: self.plan.shared_bytes,
+            shared_bytes: self.given.plan.shared_bytes,
         }
     }
 
     /// Lanes of a warp at an instruction.
     fn at(&self, w: usize, pc: u32, lanes: u32) -> At {
-        let warp = &self.warps[w];
-        let block = self.ctas[warp.cta as usize].block;
-        let first_thread = block * u64::from(self.plan.threads_per_block) + u64::from(warp.index) * 32;
+        let warp = &self.residents.warps[w];
+        let block = self.residents.ctas[warp.cta as usize].block;
+        let first_thread = block * u64::from(self.given.plan.threads_per_block) + u64::from(warp.index) * 32;
         At { warp: w as u32, cta: warp.cta, block, first_thread, lanes, pc }
     }
 
@@ -62,13 +62,13 @@ impl Machine<'_> {
         lane: u32,
         hook: impl FnOnce(&Machine<'_>, &mut dyn MemoryModel, &mut World<'_>) -> T,
     ) -> Result<T, Trouble> {
-        let mut model = self.model.take().expect("only a launch with a model gets here");
-        let mut notes = self.notes.take();
+        let mut model = self.hooks.model.take().expect("only a launch with a model gets here");
+        let mut notes = self.hooks.notes.take();
         let mut world = World {
             memory: &self.memory,
-            shared: self._blocks[0].base(),
-            shared_stride: self.shared_stride,
-            shared_bytes: self.plan.shared_bytes,
+            shared: self.given.layout.shared.base(),
+            shared_stride: self.given.layout.shared_stride,
+            shared_bytes: self.given.plan.shared_bytes,
             lost: None,
             changed: false,
             known: None,
@@ -78,8 +78,8 @@ impl Machine<'_> {
         };
         let answer = hook(self, &mut *model, &mut world);
         let lost = world.lost;
-        self.model = Some(model);
-        self.notes = notes;
+        self.hooks.model = Some(model);
+        self.hooks.notes = notes;
         match lost {
             None => Ok(answer),
             Some((address, size)) => {
@@ -172,11 +172,11 @@ impl Machine<'_> {
         consts: *const u8,
         active: u32,
     ) -> Result<Did, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let access = &program.accesses[index as usize];
         let at = self.at(w, pc, active);
-        let passes = !access.visible || self.model.as_ref().is_some_and(|model| model.passes_load(&at));
-        if passes && (self.watch.is_none() || !access.watched) {
+        let passes = !access.visible || self.hooks.model.as_ref().is_some_and(|model| model.passes_load(&at));
+        if passes && (self.hooks.watch.is_none() || !access.watched) {
             // SAFETY: the caller's promise.
             let visible = unsafe { self.load::<V3>(w, frame, consts, index, active)? };
             return Ok(if visible { Did::Visible } else { Did::Quiet });
@@ -190,17 +190,17 @@ impl Machine<'_> {
                 self.load_rows::<V3>(frame, access, found, active);
                 return Ok(Did::Quiet);
             }
-            if self.watch.is_some() {
+            if self.hooks.watch.is_some() {
                 self.foresee(w, &access.address, (frame, consts), &found, bytes, active);
             }
-            if let Some(watch) = &mut self.watch {
-                watch.look(&Accessed::moved(access, (frame, consts), (found, &self.pointers)), active);
+            if let Some(watch) = &mut self.hooks.watch {
+                watch.look(&Accessed::moved(access, (frame, consts), (found, &self.paths.pointers)), active);
             }
             let step = if passes {
                 NextOperation::run(active)
             } else {
                 self.ask(active.trailing_zeros(), |machine, model, world| {
-                    let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
+                    let accessed = Accessed::moved(access, (frame, consts), (found, &machine.paths.pointers));
                     model.load(&at, &accessed, world)
                 })?
             };
@@ -208,7 +208,7 @@ impl Machine<'_> {
             if run != 0 {
                 self.load_rows::<V3>(frame, access, found, run);
             }
-            if self.watch.is_some() {
+            if self.hooks.watch.is_some() {
                 self.observed_move(
                     w,
                     pc,
@@ -234,7 +234,7 @@ impl Machine<'_> {
         consts: *const u8,
         active: u32,
     ) -> Result<Did, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
@@ -248,14 +248,14 @@ impl Machine<'_> {
                 return Ok(Did::Quiet);
             }
             let at = self.at(w, pc, active);
-            if self.watch.is_some() {
+            if self.hooks.watch.is_some() {
                 self.foresee(w, &access.address, (frame, consts), &found, bytes, active);
             }
-            if let Some(watch) = &mut self.watch {
-                watch.look(&Accessed::moved(access, (frame, consts), (found, &self.pointers)), active);
+            if let Some(watch) = &mut self.hooks.watch {
+                watch.look(&Accessed::moved(access, (frame, consts), (found, &self.paths.pointers)), active);
             }
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
-                let accessed = Accessed::moved(access, (frame, consts), (found, &machine.pointers));
+                let accessed = Accessed::moved(access, (frame, consts), (found, &machine.paths.pointers));
                 model.store(&at, &accessed, world)
             })?;
             let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
@@ -265,7 +265,7 @@ impl Machine<'_> {
             if run != 0 {
                 self.store_rows(frame, consts, access, found, run);
             }
-            if self.watch.is_some() {
+            if self.hooks.watch.is_some() {
                 self.observed_move(
                     w,
                     pc,
@@ -289,7 +289,7 @@ impl Machine<'_> {
         consts: *const u8,
         active: u32,
     ) -> Result<Did, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let atomic = &program.atomics[index as usize];
         let bytes = atomic.ty.bytes();
         let site = program.accesses.len() + index as usize;
@@ -298,32 +298,33 @@ impl Machine<'_> {
         unsafe {
             let found = self.resolve(w, frame, consts, &request, active)?;
             if !found.visible {
-                self.unseen.set(true);
+                self.hang.unseen.set(true);
                 self.atomic(w, frame, consts, index, active)?;
                 return Ok(Did::Quiet);
             }
             let at = self.at(w, pc, active);
-            if let Some(watch) = &self.watch {
+            if let Some(watch) = &self.hooks.watch {
                 watch.made.begin(atomic.high.is_some());
                 self.foresee(w, &atomic.address, (frame, consts), &found, bytes, active);
             }
-            let first = found.lane(&self.pointers, active.trailing_zeros() as usize, bytes);
+            let first = found.lane(&self.paths.pointers, active.trailing_zeros() as usize, bytes);
             let flush = atomic.ty == Type::F32 && self.is_global(w, first);
             let step = self.ask(active.trailing_zeros(), |machine, model, world| {
-                let made = machine.watch.as_ref().map(|watch| &watch.made);
+                let made = machine.hooks.watch.as_ref().map(|watch| &watch.made);
                 let rows = (frame, consts);
-                let accessed = Accessed::combined(atomic, flush, rows, (found, &machine.pointers), made);
+                let accessed =
+                    Accessed::combined(atomic, flush, rows, (found, &machine.paths.pointers), made);
                 model.atomic(&at, &accessed, world)
             })?;
             let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
             self.note_taken(w, (frame, consts), (atomic, site), &found, taken);
-            if self.watch.is_some() {
+            if self.hooks.watch.is_some() {
                 self.foresee_atomic((frame, consts), atomic, found, flush, run);
             }
             if run != 0 {
                 self.atomic(w, frame, consts, index, run)?;
             }
-            if self.watch.is_some() {
+            if self.hooks.watch.is_some() {
                 self.observed_atomic(w, pc, atomic, (run, taken));
             }
             Ok(done(run, taken, again))
@@ -338,7 +339,7 @@ impl Machine<'_> {
 
     fn modelled_fence(&mut self, w: usize, pc: u32, extra: u32, active: u32) -> Result<Did, Trouble> {
         // `nanosleep` is no fence.
-        let Some(fence) = self.program.fences.get((extra >> 1) as usize).copied() else {
+        let Some(fence) = self.given.program.fences.get((extra >> 1) as usize).copied() else {
             return Ok(Did::Visible);
         };
         let at = self.at(w, pc, active);
@@ -359,19 +360,19 @@ impl Machine<'_> {
         active: u32,
     ) -> Result<bool, Trouble> {
         let Some(event) = self.event_of(w, fragment, inst) else { return Ok(false) };
-        let at = self.at(w, self.warps[w].fragments[fragment].pc, active);
+        let at = self.at(w, self.residents.warps[w].fragments[fragment].pc, active);
         let step = self.ask(active.trailing_zeros(), |_, model, world| model.event(&at, event, world))?;
         self.observed_notes();
         Ok(step == NextOperation::Again)
     }
 
     fn event_of(&self, w: usize, fragment: usize, inst: &Inst) -> Option<ModelEvent> {
-        let effect = self.program.effect_of(inst);
+        let effect = self.given.program.effect_of(inst);
         Some(match effect {
             Effect::Exit => ModelEvent::Exit,
             Effect::Return => {
-                let frame = self.warps[w].fragments[fragment].frame;
-                return (self.frames.get(frame).parent == ROOT).then_some(ModelEvent::Exit);
+                let frame = self.residents.warps[w].fragments[fragment].frame;
+                return (self.residents.frames.get(frame).parent == ROOT).then_some(ModelEvent::Exit);
             }
             Effect::BlockBarrier => ModelEvent::Barrier,
             Effect::WarpBarrier => ModelEvent::WarpBarrier,
@@ -386,15 +387,15 @@ impl Machine<'_> {
 
     /// A block has begun in this slot.
     pub(super) fn model_block_begins(&mut self, slot: u32) {
-        let block = self.ctas[slot as usize].block;
-        if let Some(model) = &mut self.model {
+        let block = self.residents.ctas[slot as usize].block;
+        if let Some(model) = &mut self.hooks.model {
             model.start_block(slot, block);
         }
     }
 
     /// The block in this slot has ended.
     pub(super) fn model_block_ends(&mut self, slot: u32) {
-        if self.model.is_some() {
+        if self.hooks.model.is_some() {
             // The lanes that could be told of memory that was freed are gone.
             let _ = self.ask(0, |_, model, world| model.end_block(slot, world));
             self.observed_notes();
@@ -403,7 +404,7 @@ impl Machine<'_> {
 
     /// Another grid of the device goes on next: see [`MemoryModel::settle`].
     pub fn settle(&mut self, memory: &mut Memory) {
-        if self.model.is_some() {
+        if self.hooks.model.is_some() {
             self.borrow(memory);
             // Stores to memory that was freed meanwhile are gone with it.
             let _ = self.ask(0, |_, model, world| model.settle(world));
@@ -414,16 +415,16 @@ impl Machine<'_> {
     /// A warp has arrived at a CTA barrier, with these lanes.
     pub(super) fn model_arrived(&mut self, w: usize, barrier: u32, lanes: u32, pc: u32) {
         let at = self.at(w, pc, lanes);
-        if let Some(model) = &mut self.model {
+        if let Some(model) = &mut self.hooks.model {
             model.arrived(&at, barrier);
         }
     }
 
     /// Lanes go on behind a barrier; none, where a CTA barrier completes at which nobody waits.
     pub(super) fn model_released(&mut self, w: usize, barrier: Option<u32>, lanes: u32) {
-        if self.model.is_some() {
+        if self.hooks.model.is_some() {
             let at = self.at(w, 0, lanes);
-            if let Some(model) = &mut self.model {
+            if let Some(model) = &mut self.hooks.model {
                 model.released(&at, barrier);
             }
         }

@@ -277,12 +277,12 @@ impl Drop for Observed {
 impl Machine<'_> {
     /// Lanes of a warp, as an observer knows them.
     pub(super) fn observed_lanes(&self, w: usize, mask: u32) -> Lanes {
-        let warp = &self.warps[w];
+        let warp = &self.residents.warps[w];
         Lanes {
-            grid: self.watch.as_ref().map_or(0, |watch| watch.watch.grid),
+            grid: self.hooks.watch.as_ref().map_or(0, |watch| watch.watch.grid),
             warp: w as u32,
             cta: warp.cta,
-            block: self.ctas[warp.cta as usize].block,
+            block: self.residents.ctas[warp.cta as usize].block,
             first: warp.index * 32,
             mask,
         }
@@ -291,14 +291,14 @@ impl Machine<'_> {
     /// Tells what has happened, if somebody looks on.
     #[inline(always)]
     pub(super) fn tell(&self, event: impl FnOnce(&Machine<'_>, &Observed) -> Event<'static>) {
-        if let Some(watch) = &self.watch {
+        if let Some(watch) = &self.hooks.watch {
             watch.tell(&event(self, watch));
         }
     }
 
     /// The launch begins.
     pub(super) fn observed_begin(&self) {
-        let (shape, lockstep) = (self.shape(), self.config.lockstep);
+        let (shape, lockstep) = (self.shape(), self.given.config.lockstep);
         self.tell(|_, watch| Event::GridBegin {
             grid: watch.watch.grid,
             shape,
@@ -308,11 +308,11 @@ impl Machine<'_> {
     }
 
     pub(super) fn observed_block_begins(&mut self, cta: u32) {
-        if let Some(watch) = &mut self.watch {
-            let warps = self.plan.warps_per_block as usize;
+        if let Some(watch) = &mut self.hooks.watch {
+            let warps = self.given.plan.warps_per_block as usize;
             watch.parts[cta as usize * warps..][..warps].iter_mut().for_each(Parts::clear);
         }
-        let block = self.ctas[cta as usize].block;
+        let block = self.residents.ctas[cta as usize].block;
         self.tell(|_, watch| Event::BlockBegin { grid: watch.watch.grid, cta, block });
     }
 
@@ -375,8 +375,8 @@ impl Machine<'_> {
         bytes: u32,
         mask: u32,
     ) {
-        let (cta, cluster) = (self.warps[w].cta, self.cluster_size());
-        let Some(watch) = &mut self.watch else { return };
+        let (cta, cluster) = (self.residents.warps[w].cta, self.cluster_size());
+        let Some(watch) = &mut self.hooks.watch else { return };
         if found.whose == Whose::Unwritten {
             watch.going = Going::Nowhere;
             return;
@@ -446,11 +446,11 @@ impl Machine<'_> {
         kind: AccessKind,
         done: (u32, u32),
     ) {
-        let accessed = Accessed::moved(access, rows, (found, &self.pointers));
+        let accessed = Accessed::moved(access, rows, (found, &self.paths.pointers));
         let (semantics, size, elements) = (access.semantics, accessed.size, accessed.elements);
         let doing = Doing { pc, kind, semantics, size, elements };
         let wrote = if kind.writes() { u32::MAX } else { 0 };
-        let before = self.watch.as_ref().and_then(|watch| watch.before.as_deref());
+        let before = self.hooks.watch.as_ref().and_then(|watch| watch.before.as_deref());
         self.observed_access(w, &doing, done, wrote, &Moved(accessed, before));
         self.forget_notes();
     }
@@ -467,14 +467,19 @@ impl Machine<'_> {
         flush: bool,
         mask: u32,
     ) {
-        let Some(watch) = &self.watch else { return };
-        let accessed =
-            Accessed::combined(atomic, flush, (frame, consts), (found, &self.pointers), Some(&watch.made));
+        let Some(watch) = &self.hooks.watch else { return };
+        let accessed = Accessed::combined(
+            atomic,
+            flush,
+            (frame, consts),
+            (found, &self.paths.pointers),
+            Some(&watch.made),
+        );
         let mut before = [0; 32];
         for (index, lane) in lanes(mask).enumerate() {
             before[index] = lane;
-            let place = found.lane(&self.pointers, lane, accessed.size);
-            let same = |earlier: &&usize| found.lane(&self.pointers, **earlier, accessed.size) == place;
+            let place = found.lane(&self.paths.pointers, lane, accessed.size);
+            let same = |earlier: &&usize| found.lane(&self.paths.pointers, **earlier, accessed.size) == place;
             let old = match before[..index].iter().rev().find(same) {
                 Some(earlier) => watch.made.value(*earlier as u32, 0),
                 None => accessed.read_whole(lane),
@@ -485,7 +490,7 @@ impl Machine<'_> {
 
     /// Lanes have done an atomic.
     pub(super) fn observed_atomic(&mut self, w: usize, pc: u32, atomic: &decoded::Atomic, done: (u32, u32)) {
-        let Some(watch) = &self.watch else { return };
+        let Some(watch) = &self.hooks.watch else { return };
         let (doing, wrote) = watch.atomic(pc, atomic, done.0 | done.1);
         let made: &dyn Values = if doing.elements > 1 { &Halves(&watch.made) } else { &watch.made };
         self.observed_access(w, &doing, done, wrote, made);

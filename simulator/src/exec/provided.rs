@@ -64,9 +64,9 @@ impl Machine<'_> {
         which: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let program = self.program;
-        let at = self.warps[w].fragments[fragment];
-        let function = &program.functions[self.frames.get(at.frame).function as usize];
+        let program = self.given.program;
+        let at = self.residents.warps[w].fragments[fragment];
+        let function = &program.functions[self.residents.frames.get(at.frame).function as usize];
         let parameter = |index: usize, lane: usize| {
             let formal = &function.params[index];
             let row = at.rows.wrapping_add(formal.offset as usize);
@@ -186,7 +186,7 @@ impl Machine<'_> {
     fn set_condition(&mut self, w: usize, lane: usize, handle: u64, value: u32) -> Result<(), StopKind> {
         let access = TouchKind::Write;
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Global };
-        let request = Request { address: place, bytes: 4, site: self.regions.len() - 1, kind: access };
+        let request = Request { address: place, bytes: 4, site: self.paths.regions.len() - 1, kind: access };
         let (pointer, theirs) = self.resolve_lane(w, &request, lane, handle)?;
         if theirs {
             return Err(StopKind::OutOfBounds { address: handle, size: 4, access, near: None });
@@ -205,7 +205,7 @@ impl Machine<'_> {
         bytes: u32,
     ) -> Result<u64, StopKind> {
         let place = Address { base: Base::Fixed, offset: 0, space: Space::Generic };
-        let site = self.regions.len() - 1;
+        let site = self.paths.regions.len() - 1;
         let request = Request { address: place, bytes, site, kind: TouchKind::Read };
         let (pointer, _) = self.resolve_lane(w, &request, lane, address)?;
         let mut value = [0; 8];

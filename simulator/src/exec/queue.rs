@@ -13,16 +13,16 @@ impl Machine<'_> {
         operations: u32,
         scheduler: &mut dyn SchedulerStrategy,
     ) -> u32 {
-        let warp = &mut self.warps[warp as usize];
+        let warp = &mut self.residents.warps[warp as usize];
         warp.favoured = NOBODY;
-        if self.config.lockstep {
+        if self.given.config.lockstep {
             return operations;
         }
         if warp.fragments.len() == 1 {
             // Every 64th turn: whose that is, is random.
-            if self.counts.turns & 63 == self.phase {
+            if self.progress.counts.turns & 63 == self.progress.phase {
                 warp.passing = Passing::default();
-                if !self.program.leans_on_convergence {
+                if !self.given.program.leans_on_convergence {
                     warp.part(scheduler.random());
                 }
             }
@@ -40,26 +40,26 @@ impl Machine<'_> {
         }
         match warp.parting {
             Parting::Behind { operations: lead, .. } => operations.min(lead),
-            _ => warp.pass_on(&self.frames, self.turns, operations, bits),
+            _ => warp.pass_on(&self.residents.frames, self.given.turns, operations, bits),
         }
     }
 
     /// Makes a warp a candidate, if it is none.
     pub(super) fn enqueue(&mut self, slot: u32) {
-        let warp = &mut self.warps[slot as usize];
+        let warp = &mut self.residents.warps[slot as usize];
         if warp.queued.is_none() {
-            warp.queued = Some(self.runnable.len() as u32);
-            let block = self.ctas[warp.cta as usize].block;
-            let number = block * u64::from(self.plan.warps_per_block) + u64::from(warp.index);
-            self.runnable.push(Candidate { warp: number, slot });
+            warp.queued = Some(self.residents.runnable.len() as u32);
+            let block = self.residents.ctas[warp.cta as usize].block;
+            let number = block * u64::from(self.given.plan.warps_per_block) + u64::from(warp.index);
+            self.residents.runnable.push(Candidate { warp: number, slot });
         }
     }
 
     pub(super) fn dequeue(&mut self, slot: u32) {
-        if let Some(at) = self.warps[slot as usize].queued.take() {
-            self.runnable.swap_remove(at as usize);
-            if let Some(moved) = self.runnable.get(at as usize) {
-                self.warps[moved.slot as usize].queued = Some(at);
+        if let Some(at) = self.residents.warps[slot as usize].queued.take() {
+            self.residents.runnable.swap_remove(at as usize);
+            if let Some(moved) = self.residents.runnable.get(at as usize) {
+                self.residents.warps[moved.slot as usize].queued = Some(at);
             }
         }
     }

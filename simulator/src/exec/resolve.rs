@@ -174,19 +174,19 @@ impl Machine<'_> {
             match address.base {
                 Base::Row64(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u64; 32]>();
-                    for (pointer, base) in self.pointers.iter_mut().zip(base) {
+                    for (pointer, base) in self.paths.pointers.iter_mut().zip(base) {
                         *pointer = base.wrapping_add(offset);
                     }
                 }
                 Base::Row32(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
-                    for (pointer, base) in self.pointers.iter_mut().zip(base) {
+                    for (pointer, base) in self.paths.pointers.iter_mut().zip(base) {
                         *pointer = sum32(*base, offset);
                     }
                 }
-                Base::Fixed => self.pointers = [offset; 32],
+                Base::Fixed => self.paths.pointers = [offset; 32],
                 Base::FrameLocal => {
-                    self.pointers = [offset.wrapping_add(self.local_base(w, frame)); 32];
+                    self.paths.pointers = [offset.wrapping_add(self.local_base(w, frame)); 32];
                 }
             }
         }
@@ -195,8 +195,8 @@ impl Machine<'_> {
     /// Where the local variables of the running frame begin.
     #[inline(never)]
     pub(super) fn local_base(&self, w: usize, rows: *const u8) -> u64 {
-        let fragments = &self.warps[w].fragments;
-        let mut frames = fragments.iter().map(|f| self.frames.get(f.frame));
+        let fragments = &self.residents.warps[w].fragments;
+        let mut frames = fragments.iter().map(|f| self.residents.frames.get(f.frame));
         let found = frames.find(|f| std::ptr::eq(f.rows, rows));
         u64::from(found.expect("the running frame is some fragment's").local_base)
     }
@@ -208,30 +208,30 @@ impl Machine<'_> {
         let generic = space == Space::Generic;
         match window_of(space, address) {
             Window::Global => {
-                let known = self.regions[site];
+                let known = self.paths.regions[site];
                 if address.wrapping_sub(known.base) < known.len {
                     return Some(known);
                 }
                 let writes = request.kind != TouchKind::Read;
                 let mut found = self.memory.region(address, writes)?;
-                if self.watch.is_some() {
+                if self.hooks.watch.is_some() {
                     self.mark_unwritten(&mut found, writes);
                 }
-                self.regions[site] = found;
+                self.paths.regions[site] = found;
                 Some(found)
             }
             Window::Shared => {
                 let base = if generic { SHARED_WINDOW } else { 0 };
-                let shared = self.ctas[self.warps[w].cta as usize].shared as u64;
-                let len = u64::from(self.plan.shared_bytes);
+                let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared as u64;
+                let len = u64::from(self.given.plan.shared_bytes);
                 Some(Region { base, len, bias: shared.wrapping_sub(base), ..Region::NONE })
             }
             // Nobody writes to a kernel's parameters.
             Window::Param if request.kind != TouchKind::Read => None,
             Window::Param => {
                 let base = if generic { PARAM_WINDOW } else { 0 };
-                let len = u64::from(self.plan.kernel.param_bytes);
-                let params = self.params.as_mut_ptr() as u64;
+                let len = u64::from(self.given.plan.kernel.param_bytes);
+                let params = self.given.params.as_mut_ptr() as u64;
                 Some(Region { base, len, bias: params.wrapping_sub(base), tool: true, ..Region::NONE })
             }
             Window::Local => None,
@@ -303,19 +303,19 @@ impl Machine<'_> {
     #[inline(always)]
     fn scattered(&mut self, w: usize, request: &Request, mask: u32) -> Result<Resolved, Trouble> {
         let bytes = u64::from(request.bytes);
-        let start = self.pointers[mask.trailing_zeros() as usize];
+        let start = self.paths.pointers[mask.trailing_zeros() as usize];
         if request.address.space != Space::Local
             && let Some(region) = self.region(w, request, start)
             && region.len >= bytes
         {
             let room = region.len - bytes;
             let mut bad = 0;
-            for (lane, address) in self.pointers.iter().enumerate() {
+            for (lane, address) in self.paths.pointers.iter().enumerate() {
                 let outside = u64::from(address.wrapping_sub(region.base) > room).wrapping_neg();
                 bad |= (outside | address & (bytes - 1)) & live(mask, lane);
             }
             if bad == 0 {
-                for address in &mut self.pointers {
+                for address in &mut self.paths.pointers {
                     *address = address.wrapping_add(region.bias);
                 }
                 let (whose, origin) = whose(request.address.space, start, &region);
@@ -330,7 +330,7 @@ impl Machine<'_> {
     /// turns at random the processor sees no pattern, but each warp has one.
     #[inline(always)]
     fn anticipate(&mut self, w: usize, site: usize, address: u64, bias: u64) {
-        let last = &mut self.strides[w * STRIDES + site % STRIDES];
+        let last = &mut self.paths.strides[w * STRIDES + site % STRIDES];
         let next = address.wrapping_add(address.wrapping_sub(*last)).wrapping_add(bias);
         *last = address;
         #[cfg(target_arch = "x86_64")]
@@ -351,10 +351,10 @@ impl Machine<'_> {
     fn resolve_each(&mut self, w: usize, request: &Request, mask: u32) -> Result<Resolved, Trouble> {
         let mut visible = false;
         for lane in lanes(mask) {
-            let address = self.pointers[lane];
+            let address = self.paths.pointers[lane];
             match self.resolve_lane(w, request, lane, address) {
                 Ok((pointer, seen)) => {
-                    self.pointers[lane] = pointer;
+                    self.paths.pointers[lane] = pointer;
                     visible |= seen;
                 }
                 Err(kind) => return Err(Box::new((kind, lane as u32))),
@@ -384,9 +384,10 @@ impl Machine<'_> {
         };
         if let Some(offset) = local {
             // The window is per thread and as large as the thread's local memory.
-            let limit = u64::from(self.plan.local_bytes);
+            let limit = u64::from(self.given.plan.local_bytes);
             if offset.checked_add(bytes).is_some_and(|end| end <= limit) {
-                let lane_base = self.warps[w].local as u64 + (lane * self.local_stride) as u64;
+                let lane_base =
+                    self.residents.warps[w].local as u64 + (lane * self.given.layout.local_stride) as u64;
                 return Ok((lane_base + offset, false));
             }
             return Err(StopKind::OutOfBounds { address, size, access, near: None });

@@ -20,9 +20,9 @@ impl Machine<'_> {
         inst: &Inst,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let at = self.warps[w].fragments[fragment];
-        let consts = self.constants.base();
-        let head = *self.frames.get(at.frame);
+        let at = self.residents.warps[w].fragments[fragment];
+        let consts = self.given.constants.base();
+        let head = *self.residents.frames.get(at.frame);
         let width = if inst.extra & 1 != 0 { Width::W64 } else { Width::W32 };
         let dst = at.rows.wrapping_add(inst.ops.dst as usize);
         // SAFETY: the loader's slots, of this width.
@@ -36,20 +36,20 @@ impl Machine<'_> {
             Kind::StackSave => give(u64::from(head.grown)),
             Kind::StackRestore => {
                 if active == head.live {
-                    self.frames.get_mut(at.frame).grown = head.grown.min(most as u32);
+                    self.residents.frames.get_mut(at.frame).grown = head.grown.min(most as u32);
                 }
             }
             _ => {
-                let own = head.local_base + self.program.functions[head.function as usize].local_bytes;
+                let own = head.local_base + self.given.program.functions[head.function as usize].local_bytes;
                 let align = u64::from(inst.extra >> 1).max(16);
                 let start = u64::from(own + head.grown).next_multiple_of(align);
                 let end = start.checked_add(most).and_then(|end| end.checked_next_multiple_of(16));
-                let Some(end) = end.filter(|end| *end <= u64::from(self.plan.local_bytes)) else {
+                let Some(end) = end.filter(|end| *end <= u64::from(self.given.plan.local_bytes)) else {
                     let overflow = StopKind::StackOverflow { depth: head.depth };
                     return Err(Box::new((overflow, active.trailing_zeros())));
                 };
                 // Less than the thread's local memory.
-                self.frames.get_mut(at.frame).grown = end as u32 - own;
+                self.residents.frames.get_mut(at.frame).grown = end as u32 - own;
                 give(start);
             }
         }

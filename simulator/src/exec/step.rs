@@ -63,15 +63,16 @@ impl Machine<'_> {
         left: &mut u32,
         limit: u64,
     ) -> Result<Stop, Box<LaunchFault>> {
-        let code = self.program.code.as_ptr();
-        let consts = self.constants.base();
+        let code = self.given.program.code.as_ptr();
+        let consts = self.given.constants.base();
         let mut slice = SLICE.min(limit);
         'select: loop {
-            let Some(selected) = self.warps[w].select(&self.frames, self.turns) else {
-                return Ok(if self.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
+            let Some(selected) = self.residents.warps[w].select(&self.residents.frames, self.given.turns)
+            else {
+                return Ok(if self.residents.warps[w].alive == 0 { Stop::Finished } else { Stop::Blocked });
             };
-            let fragment = self.warps[w].fragments[selected.index];
-            if HOW != ALONE && self.tells_parts {
+            let fragment = self.residents.warps[w].fragments[selected.index];
+            if HOW != ALONE && self.hooks.tells_parts {
                 self.observed_selection(w, fragment.mask, fragment.pc);
             }
             let mask = fragment.mask;
@@ -82,9 +83,9 @@ impl Machine<'_> {
             // Puts the fragment's state back where everybody sees it.
             macro_rules! save {
                 () => {{
-                    self.warps[w].fragments[selected.index].pc = pc;
-                    self.counts.warp_instructions += count;
-                    self.counts.thread_instructions += count * u64::from(mask.count_ones());
+                    self.residents.warps[w].fragments[selected.index].pc = pc;
+                    self.progress.counts.warp_instructions += count;
+                    self.progress.counts.thread_instructions += count * u64::from(mask.count_ones());
                     #[allow(unused_assignments, reason = "some users leave the loop")]
                     {
                         slice = slice.saturating_sub(count);
@@ -150,13 +151,13 @@ impl Machine<'_> {
                                 continue 'select;
                             }
                         } else {
-                            if HOW != ALONE && self.watch.is_some() {
-                                let first = self.turns.turn(inst.extra) < self.turns.turn(pc + 1);
+                            if HOW != ALONE && self.hooks.watch.is_some() {
+                                let first = self.given.turns.turn(inst.extra) < self.given.turns.turn(pc + 1);
                                 self.observed_split(w, pc, mask, active, first);
                             }
                             pc += 1;
                             save!();
-                            let warp = &mut self.warps[w];
+                            let warp = &mut self.residents.warps[w];
                             let taken = warp.split(selected.index, active);
                             warp.fragments[taken].pc = inst.extra;
                             if slice == 0 {
@@ -169,7 +170,7 @@ impl Machine<'_> {
                         if active == 0 {
                             pc += 1;
                             // As below: who looks on changes nothing.
-                            if inst.kind == Kind::Fence && self.sequential {
+                            if inst.kind == Kind::Fence && self.hooks.sequential {
                                 visible!();
                             }
                             continue;
@@ -298,8 +299,8 @@ impl Machine<'_> {
                             Ok(Flow::Visible) => {
                                 pc += 1;
                                 *left -= 1;
-                                if *left == 0 || self.woken {
-                                    self.woken = false;
+                                if *left == 0 || self.progress.woken {
+                                    self.progress.woken = false;
                                     save!();
                                     return Ok(Stop::Turn);
                                 }
@@ -308,17 +309,19 @@ impl Machine<'_> {
                                 if matches!(inst.kind, Kind::Barrier | Kind::Asynchronous) {
                                     *left -= 1;
                                 }
-                                if (*left == 0 || self.woken || slice == 0) && self.warps[w].ready() != 0 {
-                                    self.woken = false;
+                                if (*left == 0 || self.progress.woken || slice == 0)
+                                    && self.residents.warps[w].ready() != 0
+                                {
+                                    self.progress.woken = false;
                                     return Ok(Stop::Turn);
                                 }
-                                self.woken = false;
+                                self.progress.woken = false;
                                 *left = (*left).max(1);
                                 continue 'select;
                             }
                             Err(trouble) if inst.kind == Kind::Provided => {
                                 // What the user wrote is the call.
-                                let call = self.frames.get(fragment.frame).return_pc - 1;
+                                let call = self.residents.frames.get(fragment.frame).return_pc - 1;
                                 return Err(self.fault(w, call, *trouble));
                             }
                             Err(trouble) => return Err(self.fault(w, pc, *trouble)),
@@ -332,14 +335,14 @@ impl Machine<'_> {
     /// Instructions that change who is where.
     #[inline(never)]
     fn control(&mut self, w: usize, fragment: usize, inst: &Inst, active: u32) -> Result<Flow, Trouble> {
-        if self.model.is_some() && self.announce(w, fragment, inst, active)? {
+        if self.hooks.model.is_some() && self.announce(w, fragment, inst, active)? {
             return Ok(Flow::Again);
         }
         match inst.kind {
             Kind::Call => self.call(w, fragment, inst.extra, active),
             Kind::Ret => self.ret(w, fragment, active),
             Kind::Exit => {
-                self.warps[w].fragments[fragment].pc += 1;
+                self.residents.warps[w].fragments[fragment].pc += 1;
                 self.exit_lanes(w, fragment, active)?;
                 Ok(Flow::Select)
             }
@@ -359,7 +362,7 @@ impl Machine<'_> {
     /// Dresses a fault with thread and place.
     #[cold]
     pub(super) fn fault(&self, w: usize, pc: u32, (kind, lane): (StopKind, u32)) -> Box<LaunchFault> {
-        Box::new(LaunchFault { kind, thread: self.thread(w, lane), place: self.program.place(pc) })
+        Box::new(LaunchFault { kind, thread: self.thread(w, lane), place: self.given.program.place(pc) })
     }
 
     /// The window of a generic address, as the number that `isspacep` carries.

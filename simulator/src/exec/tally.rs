@@ -13,7 +13,7 @@ impl Machine<'_> {
     /// Counts a fence of the lanes in `mask`: once (`times` is 1), or not at all (0).
     #[inline(never)]
     pub(super) fn count_fences(&mut self, times: u32, mask: u32) {
-        self.counts.fences += u64::from(times * mask.count_ones());
+        self.progress.counts.fences += u64::from(times * mask.count_ones());
     }
 
     /// Counts a store of the lanes in `mask` (not empty), of so many bytes each, that is about to be done.
@@ -33,8 +33,8 @@ impl Machine<'_> {
         self.note_write(w, site as usize, found, mask, bytes);
         match counted {
             Counted::Nowhere => {}
-            Counted::Shared => self.counts.shared_stores += u64::from(mask.count_ones()),
-            Counted::Global => self.counts.global_stores += u64::from(mask.count_ones()),
+            Counted::Shared => self.progress.counts.shared_stores += u64::from(mask.count_ones()),
+            Counted::Global => self.progress.counts.global_stores += u64::from(mask.count_ones()),
             Counted::ByAddress => self.count_generic(w, found, mask, bytes),
         }
     }
@@ -42,10 +42,10 @@ impl Machine<'_> {
     /// Notes who wrote: the lanes in `mask` (not empty), by the access of this number, or the atomic behind those.
     #[inline(always)]
     pub(super) fn note_write(&mut self, w: usize, site: usize, found: &Resolved, mask: u32, bytes: u32) {
-        let warp = &self.warps[w];
-        let block = self.ctas[warp.cta as usize].block;
-        let number = block * u64::from(self.plan.warps_per_block) + u64::from(warp.index);
-        self.written.note(number, site as u32, found, &self.pointers, mask, bytes);
+        let warp = &self.residents.warps[w];
+        let block = self.residents.ctas[warp.cta as usize].block;
+        let number = block * u64::from(self.given.plan.warps_per_block) + u64::from(warp.index);
+        self.hang.written.note(number, site as u32, found, &self.paths.pointers, mask, bytes);
     }
 
     /// Notes who wrote, of the lanes for which a memory model has done an atomic.
@@ -79,25 +79,25 @@ impl Machine<'_> {
 
     /// A generic store: lanes may go to different memories.
     fn count_generic(&mut self, w: usize, found: &Resolved, mask: u32, bytes: u32) {
-        let warp = &self.warps[w];
-        let shared = self.ctas[warp.cta as usize].shared as u64;
-        let shared_bytes = u64::from(self.plan.shared_bytes);
-        let (local, local_bytes) = (warp.local as u64, 32 * self.local_stride as u64);
+        let warp = &self.residents.warps[w];
+        let shared = self.residents.ctas[warp.cta as usize].shared as u64;
+        let shared_bytes = u64::from(self.given.plan.shared_bytes);
+        let (local, local_bytes) = (warp.local as u64, 32 * self.given.layout.local_stride as u64);
         // The checked host addresses say where a lane goes: the three memories are apart on the host, too.
         let mut count = |address: u64, threads: u32| {
             if address.wrapping_sub(shared) < shared_bytes {
-                self.counts.shared_stores += u64::from(threads);
+                self.progress.counts.shared_stores += u64::from(threads);
             } else if address.wrapping_sub(local) >= local_bytes {
-                self.counts.global_stores += u64::from(threads);
+                self.progress.counts.global_stores += u64::from(threads);
             }
         };
         match found.pattern {
             // All lanes are in one region. Lane 0 itself may be before it, if it is not active.
             Pattern::Same(_) | Pattern::Consecutive(_) => {
                 let first = mask.trailing_zeros() as usize;
-                count(found.lane(&self.pointers, first, bytes) as u64, mask.count_ones());
+                count(found.lane(&self.paths.pointers, first, bytes) as u64, mask.count_ones());
             }
-            Pattern::Each => lanes(mask).for_each(|lane| count(self.pointers[lane], 1)),
+            Pattern::Each => lanes(mask).for_each(|lane| count(self.paths.pointers[lane], 1)),
         }
     }
 }

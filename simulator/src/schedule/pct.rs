@@ -19,7 +19,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Candidate, Rng, SchedulerStrategy, Turn};
+use super::rng::Rng;
+use super::strategy::{Candidate, SchedulerStrategy, Turn};
 
 /// Operations after which a warp falls below all others.
 pub const QUOTA: u32 = 512;

@@ -1,6 +1,7 @@
 //! The default strategy: any runnable warp, any time.
 
-use super::{Candidate, Rng, SchedulerStrategy, Turn};
+use super::rng::Rng;
+use super::strategy::{Candidate, SchedulerStrategy, Turn};
 
 /// After each visible operation the turn ends with probability 1/2; then every runnable warp is equally
 /// likely to be next. The operation that a warp is about to do is thereby overtaken by another warp's about

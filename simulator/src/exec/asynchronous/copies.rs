@@ -87,7 +87,7 @@ pub(super) struct Event {
 impl Machine<'_> {
     /// By the coin: does this happen late?
     fn late(&mut self) -> bool {
-        self.config.late_copies && self.asynchrony.rng.next() >> 63 != 0
+        self.given.config.late_copies && self.asynchrony.rng.next() >> 63 != 0
     }
 
     /// A copy that belongs to its thread's current group.
@@ -126,7 +126,7 @@ impl Machine<'_> {
         if !self.late() {
             return self.occur(&event);
         }
-        event.due = self.counts.turns + 1 + (self.asynchrony.rng.next() & 255);
+        event.due = self.progress.counts.turns + 1 + (self.asynchrony.rng.next() & 255);
         self.asynchrony.due = self.asynchrony.due.min(event.due);
         self.asynchrony.events.push(event);
         Ok(())
@@ -190,8 +190,8 @@ impl Machine<'_> {
         if self.asynchrony.copies.is_empty() {
             return;
         }
-        let first = self.ctas[slot as usize].first_warp as usize;
-        for w in first..first + self.plan.warps_per_block as usize {
+        let first = self.residents.ctas[slot as usize].first_warp as usize;
+        for w in first..first + self.given.plan.warps_per_block as usize {
             self.complete_copies(w, |_| true);
             self.asynchrony.groups[w] = [[0; 32]; 2];
             self.observed_forget_copies(w);

@@ -118,10 +118,10 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Trouble> {
-        let program = self.program;
-        let frame = self.warps[w].fragments[fragment].rows;
-        let pc = self.warps[w].fragments[fragment].pc;
-        let consts = self.constants.base();
+        let program = self.given.program;
+        let frame = self.residents.warps[w].fragments[fragment].rows;
+        let pc = self.residents.warps[w].fragments[fragment].pc;
+        let consts = self.given.constants.base();
         // SAFETY: the loader's slot, 32 bits wide.
         let value = |slot: i32, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
         let trouble = |lane: usize| move |kind: StopKind| Box::new((kind, lane as u32));
@@ -252,7 +252,7 @@ impl Machine<'_> {
 
     /// The address that a lane gives, in the space of the operand.
     pub(super) fn lane_address(&self, w: usize, frame: *const u8, address: &Address, lane: usize) -> u64 {
-        let consts = self.constants.base();
+        let consts = self.given.constants.base();
         // SAFETY: the loader's slots, of these widths.
         let base = unsafe {
             match address.base {
@@ -292,11 +292,11 @@ impl Machine<'_> {
             if let Some(pointer) = self.other_block(w, space, address, bytes)? {
                 return Ok(Spot::Shared(pointer));
             }
-            let limit = u64::from(self.plan.shared_bytes);
+            let limit = u64::from(self.given.plan.shared_bytes);
             if offset > limit || bytes > limit - offset {
                 return Err(outside(None));
             }
-            let shared = self.ctas[self.warps[w].cta as usize].shared;
+            let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared;
             return Ok(Spot::Shared(shared.wrapping_add(offset as usize)));
         }
         let write = access != TouchKind::Read;

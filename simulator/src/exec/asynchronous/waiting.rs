@@ -72,8 +72,11 @@ impl Machine<'_> {
         value: Option<i32>,
         dst: Option<u32>,
     ) -> Result<Flow, Trouble> {
-        let (frame, pc) = (self.warps[w].fragments[fragment].rows, self.warps[w].fragments[fragment].pc);
-        let consts = self.constants.base();
+        let (frame, pc) = (
+            self.residents.warps[w].fragments[fragment].rows,
+            self.residents.warps[w].fragments[fragment].pc,
+        );
+        let consts = self.given.constants.base();
         let wide = matches!(op, MbarrierOp::Wait { parity: false, .. });
         let width = if wide { Width::W64 } else { Width::W32 };
         // SAFETY: the loader's slot, of this width.
@@ -156,17 +159,17 @@ impl Machine<'_> {
             return Ok(Flow::Visible);
         }
         if passed != 0 {
-            let at = self.warps[w].split(fragment, passed);
-            self.warps[w].fragments[at].pc += 1;
+            let at = self.residents.warps[w].split(fragment, passed);
+            self.residents.warps[w].fragments[at].pc += 1;
         }
         let patience = if blocking { 256 + (self.asynchrony.rng.next() & 1023) } else { 32 };
         while waiting != 0 {
             let first = waits[waiting.trailing_zeros() as usize];
             let group = lanes(waiting).filter(|l| waits[*l] == first).fold(0, |g, l| g | 1 << l);
             let at = self.isolate(w, fragment, group, waiting);
-            self.warps[w].fragments[at].state = State::Mbarrier;
+            self.residents.warps[w].fragments[at].state = State::Mbarrier;
             let (pointer, address, odd) = first;
-            let until = self.counts.turns + patience;
+            let until = self.progress.counts.turns + patience;
             self.asynchrony.due = self.asynchrony.due.min(until);
             self.asynchrony.waiters.push(Waiter { w, lanes: group, pointer, address, odd, until });
             waiting &= !group;
@@ -176,7 +179,7 @@ impl Machine<'_> {
 
     /// Is nobody else runnable? Then answering at once would only be asked again.
     fn runnable_alone(&self, w: usize) -> bool {
-        self.runnable.len() <= 1 && self.warps[w].fragments.len() == 1
+        self.residents.runnable.len() <= 1 && self.residents.warps[w].fragments.len() == 1
     }
 
     fn answer(&self, frame: *mut u8, dst: Option<u32>, lanes_told: u32, passed: bool) {
@@ -189,14 +192,14 @@ impl Machine<'_> {
 
     /// Tells waiters, and lets them go on.
     fn wake(&mut self, passed: bool, chosen: impl Fn(&Waiter) -> bool) {
-        let program = self.program;
+        let program = self.given.program;
         let waiters = std::mem::take(&mut self.asynchrony.waiters);
         for waiter in waiters {
             if !chosen(&waiter) {
                 self.asynchrony.waiters.push(waiter);
                 continue;
             }
-            let fragments = &mut self.warps[waiter.w].fragments;
+            let fragments = &mut self.residents.warps[waiter.w].fragments;
             let fragment = fragments
                 .iter_mut()
                 .find(|f| f.state == State::Mbarrier && f.mask == waiter.lanes)
@@ -213,18 +216,18 @@ impl Machine<'_> {
                 self.observed_passed((waiter.w, waiter.lanes, pc), waiter.pointer, order);
             }
             self.enqueue(waiter.w as u32);
-            self.woken = true;
+            self.progress.woken = true;
         }
     }
 
     /// Does what is due by now.
     pub(in crate::exec) fn settle_due(&mut self) -> Result<(), Box<LaunchFault>> {
-        let now = self.counts.turns;
+        let now = self.progress.counts.turns;
         self.occur_until(now)?;
         self.wake(false, |waiter| waiter.until <= now);
         let waits = self.asynchrony.waiters.iter().map(|waiter| waiter.until).min();
         self.asynchrony.due = waits.into_iter().chain(self.next_event()).min().unwrap_or(u64::MAX);
-        self.woken = false;
+        self.progress.woken = false;
         Ok(())
     }
 
@@ -246,7 +249,7 @@ impl Machine<'_> {
         self.asynchrony.skew += 1000 << self.asynchrony.rounds.min(40);
         self.asynchrony.rounds += 1;
         self.wake(false, |_| true);
-        self.woken = false;
+        self.progress.woken = false;
         Ok(true)
     }
 
@@ -254,10 +257,10 @@ impl Machine<'_> {
     fn registers_of_waiters(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         let mut step = |word: u64| hash = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        for (w, warp) in self.warps.iter().enumerate() {
+        for (w, warp) in self.residents.warps.iter().enumerate() {
             for fragment in warp.fragments.iter().filter(|f| f.state == State::Mbarrier) {
-                let function = self.frames.get(fragment.frame).function;
-                let words = self.program.functions[function as usize].frame_bytes as usize / 8;
+                let function = self.residents.frames.get(fragment.frame).function;
+                let words = self.given.program.functions[function as usize].frame_bytes as usize / 8;
                 step(w as u64 ^ u64::from(fragment.mask) << 32);
                 step(u64::from(fragment.pc));
                 for word in 0..words {

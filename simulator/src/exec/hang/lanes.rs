@@ -19,7 +19,7 @@ impl LaneStates {
 
     /// Takes the state of warp `w` as it stands.
     pub fn take(&mut self, machine: &Machine<'_>, w: usize) {
-        let warp = &machine.warps[w];
+        let warp = &machine.residents.warps[w];
         self.lanes.iter_mut().for_each(Vec::clear);
         for fragment in &*warp.fragments {
             let state = match fragment.state {
@@ -38,8 +38,8 @@ impl LaneStates {
             let mut local = 0;
             let mut frame = fragment.frame;
             while frame != ROOT {
-                let head = machine.frames.get(frame);
-                let function = &machine.program.functions[head.function as usize];
+                let head = machine.residents.frames.get(frame);
+                let function = &machine.given.program.functions[head.function as usize];
                 local = local.max(head.local_base + function.local_bytes + head.grown);
                 each(&|_| u64::from(head.function) << 32 | u64::from(head.return_pc));
                 each(&|_| u64::from(head.local_base) << 32 | u64::from(head.grown));
@@ -50,9 +50,9 @@ impl LaneStates {
                 }
                 frame = head.parent;
             }
-            for word in 0..(local.min(machine.plan.local_bytes) as usize).div_ceil(8) {
+            for word in 0..(local.min(machine.given.plan.local_bytes) as usize).div_ceil(8) {
                 each(&|lane| {
-                    let at = warp.local.wrapping_add(lane * machine.local_stride + word * 8);
+                    let at = warp.local.wrapping_add(lane * machine.given.layout.local_stride + word * 8);
                     // SAFETY: each lane has `local_bytes` bytes, rounded up to a cache line.
                     unsafe { at.cast::<u64>().read() }
                 });

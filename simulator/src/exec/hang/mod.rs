@@ -128,35 +128,35 @@ impl Search<'_> {
 impl<'a> Machine<'a> {
     /// Says who else may write memory from now on.
     pub fn set_others(&mut self, others: Others) {
-        let before = std::mem::replace(&mut self.search.others, others);
+        let before = std::mem::replace(&mut self.hang.search.others, others);
         if before == others {
             return;
         }
-        self.search.suspects = false;
+        self.hang.search.suspects = false;
         self.end_look();
-        self.search.progress = self.search.progress.max(match (before, others) {
+        self.hang.search.progress = self.hang.search.progress.max(match (before, others) {
             // Only more is known than before.
             (Others::Suspected(a), Others::Nobody(b)) if a == b => 0,
-            _ => self.counts.warp_instructions,
+            _ => self.progress.counts.warp_instructions,
         });
-        self.search.due = match others {
+        self.hang.search.due = match others {
             Others::MayWrite => u64::MAX,
-            _ => (self.counts.turns + 1).max(FIRST),
+            _ => (self.progress.counts.turns + 1).max(FIRST),
         };
     }
 
     /// The launch would be a deadlock if nobody else writes: see [`Others::Suspected`].
     pub fn suspects(&self) -> bool {
-        self.search.suspects
+        self.hang.search.suspects
     }
 
     /// A turn at which there is something to do has come. `warp` ran last.
     #[cold]
     pub(super) fn look(&mut self, warp: u32) -> Option<End> {
-        if self.search.look.is_none() {
+        if self.hang.search.look.is_none() {
             let early = APART * self.usual_length();
-            if self.counts.turns < early {
-                self.search.due = early;
+            if self.progress.counts.turns < early {
+                self.hang.search.due = early;
             } else {
                 self.begin_look(false);
             }
@@ -168,7 +168,7 @@ impl<'a> Machine<'a> {
     /// The budget is used up.
     #[cold]
     pub(super) fn out_of_budget(&mut self) -> Option<End> {
-        match &mut self.search.look {
+        match &mut self.hang.search.look {
             Some(look) if look.closing => {
                 let diagnosis = self.diagnose_hang(false);
                 self.end_look();
@@ -177,65 +177,66 @@ impl<'a> Machine<'a> {
             Some(_) | None => {
                 self.end_look();
                 self.begin_look(true);
-                self.budget = self.budget.saturating_add(CLOSING.1);
+                self.given.budget = self.given.budget.saturating_add(CLOSING.1);
                 None
             }
         }
     }
 
     fn usual_length(&self) -> u64 {
-        let alive = self.warps.iter().filter(|warp| warp.alive != 0).count() as u64;
+        let alive = self.residents.warps.iter().filter(|warp| warp.alive != 0).count() as u64;
         256 + TURNS_PER_WARP * alive
     }
 
     fn begin_look(&mut self, closing: bool) {
-        let under = self.model.take();
-        let watched = Rc::new(RefCell::new(Watched::new(self.program, under, self.warps.len())));
-        self.model = Some(Box::new(Watch::new(Rc::clone(&watched))));
-        let length = if closing { CLOSING.0 } else { self.search.times * self.usual_length() };
-        let warps = self.warps.iter().map(|warp| {
+        let under = self.hooks.model.take();
+        let watched =
+            Rc::new(RefCell::new(Watched::new(self.given.program, under, self.residents.warps.len())));
+        self.hooks.model = Some(Box::new(Watch::new(Rc::clone(&watched))));
+        let length = if closing { CLOSING.0 } else { self.hang.search.times * self.usual_length() };
+        let warps = self.residents.warps.iter().map(|warp| {
             let waiting = warp.fragments.iter().filter(|f| waits(f.state)).fold(0, |lanes, f| lanes | f.mask);
             Lasting { waiting, ..Lasting::default() }
         });
         let look = Look {
             watched,
-            until: self.counts.turns + length,
+            until: self.progress.counts.turns + length,
             warps: warps.collect(),
             scratch: LaneStates::default(),
             closing,
             lively: false,
         };
-        self.unseen.set(!self.asynchrony.is_settled());
-        self.unproven.set(false);
-        self.watching = true;
-        self.search.look = Some(look);
-        self.search.due = self.counts.turns + 1;
+        self.hang.unseen.set(!self.asynchrony.is_settled());
+        self.hang.unproven.set(false);
+        self.hang.watching = true;
+        self.hang.search.look = Some(look);
+        self.hang.search.due = self.progress.counts.turns + 1;
     }
 
     /// Ends the look, if one is taken.
     pub(super) fn end_look(&mut self) {
-        if let Some(look) = self.search.look.take() {
-            self.model = look.watched.borrow_mut().under.take();
-            self.watching = false;
+        if let Some(look) = self.hang.search.look.take() {
+            self.hooks.model = look.watched.borrow_mut().under.take();
+            self.hang.watching = false;
         }
     }
 
     /// The look is over and has proven nothing: the next one comes after as long again.
     fn give_up(&mut self) {
         self.end_look();
-        self.search.due = self.counts.turns.saturating_mul(2).max(FIRST);
+        self.hang.search.due = self.progress.counts.turns.saturating_mul(2).max(FIRST);
     }
 
     fn after_turn(&mut self, warp: u32) -> Option<End> {
         let w = warp as usize;
-        self.search.due = self.counts.turns + 1;
+        self.hang.search.due = self.progress.counts.turns + 1;
         let over = self.sample(w);
-        let look = self.search.look.as_ref()?;
+        let look = self.hang.search.look.as_ref()?;
         let closing = look.closing;
-        let broken = self.unseen.get() || look.watched.borrow().changed;
+        let broken = self.hang.unseen.get() || look.watched.borrow().changed;
         if broken {
-            self.search.progress = self.counts.warp_instructions;
-            self.search.times = 1;
+            self.hang.search.progress = self.progress.counts.warp_instructions;
+            self.hang.search.times = 1;
             if !closing {
                 self.give_up();
                 return None;
@@ -244,11 +245,11 @@ impl<'a> Machine<'a> {
             let until = look.until;
             self.end_look();
             self.begin_look(true);
-            if let Some(look) = &mut self.search.look {
+            if let Some(look) = &mut self.hang.search.look {
                 look.until = until;
             }
         } else if over && self.goes_round() {
-            return match self.search.others {
+            return match self.hang.search.others {
                 Others::Nobody(_) => {
                     let diagnosis = self.diagnose_hang(true);
                     self.end_look();
@@ -256,16 +257,16 @@ impl<'a> Machine<'a> {
                 }
                 Others::Suspected(_) if !closing => {
                     self.end_look();
-                    self.search.suspects = true;
+                    self.hang.search.suspects = true;
                     // Whoever runs this says more, or does not.
-                    self.search.due = self.counts.turns + self.usual_length();
+                    self.hang.search.due = self.progress.counts.turns + self.usual_length();
                     None
                 }
                 _ => None,
             };
         }
-        let look = self.search.look.as_ref()?;
-        if self.counts.turns < look.until {
+        let look = self.hang.search.look.as_ref()?;
+        if self.progress.counts.turns < look.until {
             return None;
         }
         if closing {
@@ -274,31 +275,31 @@ impl<'a> Machine<'a> {
             return Some(End::StepBudget(diagnosis));
         }
         if look.lively || look.watched.borrow().wandering {
-            self.search.progress = self.counts.warp_instructions;
+            self.hang.search.progress = self.progress.counts.warp_instructions;
         }
         if self.is_out_of_patience() {
             let diagnosis = self.diagnose_hang(false);
             self.end_look();
             return Some(End::StepBudget(diagnosis));
         }
-        self.search.times = (self.search.times * 2).min(64);
+        self.hang.search.times = (self.hang.search.times * 2).min(64);
         self.give_up();
         None
     }
 
     fn is_out_of_patience(&self) -> bool {
-        let Some(patience) = self.config.patience else { return false };
-        let slow = self.search.look.as_ref().is_some_and(|look| look.watched.borrow().under.is_some())
-            && !self.sequential;
+        let Some(patience) = self.given.config.patience else { return false };
+        let slow = self.hang.search.look.as_ref().is_some_and(|look| look.watched.borrow().under.is_some())
+            && !self.hooks.sequential;
         // A model takes so much longer for each instruction.
         let patience = if slow { patience / 16 } else { patience };
-        self.counts.warp_instructions - self.search.progress >= patience
+        self.progress.counts.warp_instructions - self.hang.search.progress >= patience
     }
 
     /// Compares the warp that has run with its anchor; answers whether the launch is worth a closer look.
     fn sample(&mut self, w: usize) -> bool {
-        let Some(mut look) = self.search.look.take() else { return false };
-        let warp = &self.warps[w];
+        let Some(mut look) = self.hang.search.look.take() else { return false };
+        let warp = &self.residents.warps[w];
         let of = &mut look.warps[w];
         let notes = Rc::clone(&look.watched);
         let watched = &mut *notes.borrow_mut();
@@ -326,9 +327,9 @@ impl<'a> Machine<'a> {
             } else {
                 let same = of.anchor.same(&look.scratch, alive);
                 let since = watched.since[w];
-                if self.config.lockstep || watched.joint[w] {
+                if self.given.config.lockstep || watched.joint[w] {
                     // In lockstep, lanes that are not let run now never will be.
-                    let behind = if self.config.lockstep { 0 } else { warp.ready() & !since };
+                    let behind = if self.given.config.lockstep { 0 } else { warp.ready() & !since };
                     if same == alive && behind == 0 && since != 0 {
                         of.round = alive;
                     }
@@ -344,14 +345,14 @@ impl<'a> Machine<'a> {
             }
         }
         let over = alive & !(of.round | of.waiting) == 0;
-        self.search.look = Some(look);
+        self.hang.search.look = Some(look);
         over
     }
 
     /// Whether no thread can ever do anything but what it has done already.
     fn goes_round(&self) -> bool {
-        let Some(look) = &self.search.look else { return false };
-        if self.unproven.get() || !self.asynchrony.is_settled() {
+        let Some(look) = &self.hang.search.look else { return false };
+        if self.hang.unproven.get() || !self.asynchrony.is_settled() {
             return false;
         }
         let watched = look.watched.borrow();
@@ -359,7 +360,7 @@ impl<'a> Machine<'a> {
         if watched.unproven || restless {
             return false;
         }
-        self.warps.iter().zip(&look.warps).enumerate().all(|(w, (warp, of))| {
+        self.residents.warps.iter().zip(&look.warps).enumerate().all(|(w, (warp, of))| {
             let waiting = warp.fragments.iter().filter(|f| waits(f.state)).fold(0, |l, f| l | f.mask);
             warp.alive & !(of.round | of.waiting & waiting & !watched.let_go[w]) == 0
         })
@@ -368,7 +369,7 @@ impl<'a> Machine<'a> {
     /// Who is where, and what those who run read.
     fn diagnose_hang(&self, proven: bool) -> LaunchDiagnosis {
         let mut diagnosis = self.diagnose();
-        if let Some(look) = &self.search.look {
+        if let Some(look) = &self.hang.search.look {
             diagnosis.spins = self.spins(&look.watched.borrow());
         }
         diagnosis.spinning = proven;
@@ -386,37 +387,38 @@ impl<'a> Machine<'a> {
         found: &Resolved,
         active: u32,
     ) {
-        if !self.watching {
+        if !self.hang.watching {
             return;
         }
-        let accessed = Accessed::moved(access, rows, (*found, &self.pointers));
-        let (local, bytes) = (self.warps[w].local as u64, 32 * self.local_stride as u64);
+        let accessed = Accessed::moved(access, rows, (*found, &self.paths.pointers));
+        let (local, bytes) =
+            (self.residents.warps[w].local as u64, 32 * self.given.layout.local_stride as u64);
         let changes = lanes_of(active).any(|lane| {
-            let to = found.lane(&self.pointers, lane, accessed.bytes()) as u64;
+            let to = found.lane(&self.paths.pointers, lane, accessed.bytes()) as u64;
             let mut elements = 0..accessed.elements;
             to.wrapping_sub(local) >= bytes
                 && elements.any(|element| accessed.value(lane, element) != accessed.read(lane, element))
         });
         if changes {
-            self.unseen.set(true);
+            self.hang.unseen.set(true);
         }
     }
 
     /// Runs to the turn `last` or the end, taking looks.
     pub(super) fn turns(&mut self, scheduler: &mut dyn SchedulerStrategy, last: u64) -> Option<End> {
         loop {
-            let stop = last.min(self.search.due);
+            let stop = last.min(self.hang.search.due);
             let end = match self.run(scheduler, stop) {
                 Pause::End(end) => Some(end),
                 Pause::Budget => self.out_of_budget(),
-                Pause::Turns(warp) if self.counts.turns >= self.search.due => self.look(warp),
+                Pause::Turns(warp) if self.progress.counts.turns >= self.hang.search.due => self.look(warp),
                 Pause::Turns(_) => None,
             };
             if end.is_some() {
                 self.end_look();
                 return end;
             }
-            if self.counts.turns >= last || self.search.suspects {
+            if self.progress.counts.turns >= last || self.hang.search.suspects {
                 return None;
             }
         }

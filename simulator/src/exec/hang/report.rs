@@ -15,7 +15,7 @@ impl Machine<'_> {
         let mut by_instruction: BTreeMap<u32, (u32, ThreadId, usize, Read)> = BTreeMap::new();
         for ((pc, warp), read) in &watched.reads {
             let w = *warp as usize;
-            let here = read.lanes & self.warps[w].alive;
+            let here = read.lanes & self.residents.warps[w].alive;
             if here == 0 {
                 continue;
             }
@@ -36,7 +36,7 @@ impl Machine<'_> {
                 let (symbol, host) = self.named(w, read.address);
                 let last = host.map_or(SpunOnWrite::Unknown, |host| self.last_write(w, read, host));
                 SpinPlace {
-                    place: self.program.place(pc),
+                    place: self.given.program.place(pc),
                     threads,
                     thread,
                     address: read.address,
@@ -58,39 +58,42 @@ impl Machine<'_> {
         match window(address) {
             Window::Shared => {
                 let offset = address - SHARED_WINDOW;
-                let own = offset < u64::from(self.plan.shared_bytes);
-                let shared = self.ctas[self.warps[w].cta as usize].shared as u64;
+                let own = offset < u64::from(self.given.plan.shared_bytes);
+                let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared as u64;
                 (None, own.then(|| shared + offset))
             }
             Window::Global => {
                 let region = self.memory.region(address, false);
-                (self.program.variable_at(address), region.map(|region| address.wrapping_add(region.bias)))
+                (
+                    self.given.program.variable_at(address),
+                    region.map(|region| address.wrapping_add(region.bias)),
+                )
             }
             Window::Local | Window::Param => (None, None),
         }
     }
 
     fn last_write(&self, w: usize, read: Read, host: u64) -> SpunOnWrite {
-        let (warp, lane, site) = match self.written.last(host, read.bytes) {
+        let (warp, lane, site) = match self.hang.written.last(host, read.bytes) {
             Writer::Nobody => return SpunOnWrite::Nobody,
             Writer::Unknown => return SpunOnWrite::Unknown,
             Writer::Lane { warp, lane, site } => (warp, lane, site),
         };
-        let Some(pc) = self.program.code.iter().position(|inst| match inst.kind {
+        let Some(pc) = self.given.program.code.iter().position(|inst| match inst.kind {
             Kind::Store | Kind::Load => inst.extra == site,
-            Kind::Atomic => self.program.accesses.len() as u32 + inst.extra == site,
+            Kind::Atomic => self.given.program.accesses.len() as u32 + inst.extra == site,
             _ => false,
         }) else {
             return SpunOnWrite::Unknown;
         };
-        let per_block = u64::from(self.plan.warps_per_block);
+        let per_block = u64::from(self.given.plan.warps_per_block);
         let block = warp / per_block;
-        let [x, y, _] = self.plan.spec.grid.map(u64::from);
+        let [x, y, _] = self.given.plan.spec.grid.map(u64::from);
         let block = [(block % x) as u32, (block / x % y) as u32, (block / (x * y)) as u32];
-        let index = &self.tids[(warp % per_block) as usize];
+        let index = &self.given.layout.tids[(warp % per_block) as usize];
         let thread = ThreadId { block, thread: [0, 1, 2].map(|d| index[d][lane as usize]) };
-        let cta = self.warps[w].cta;
+        let cta = self.residents.warps[w].cta;
         let held = self.model().is_some_and(|model| model.holds_back(cta, read.address, read.bytes));
-        SpunOnWrite::Thread { thread, place: Box::new(self.program.place(pc as u32)), held }
+        SpunOnWrite::Thread { thread, place: Box::new(self.given.program.place(pc as u32)), held }
     }
 }

@@ -29,9 +29,9 @@ impl Machine<'_> {
         index: u32,
         pc: u32,
     ) -> Result<(), Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let mask = (0..32).filter(|lane| !frames[*lane].is_null()).fold(0u32, |mask, lane| mask | 1 << lane);
-        let consts = self.constants.base();
+        let consts = self.given.constants.base();
         // SAFETY: the loader's slot, 32 bits wide.
         let word = |slot: i32, lane: usize| unsafe {
             read_lane(row(frames[lane], consts, slot), Width::W32, lane) as u32
@@ -40,7 +40,7 @@ impl Machine<'_> {
             Matrix::Load { address, rows, trans } => {
                 for (number, dst) in rows.iter().enumerate() {
                     let mut words = [0u32; 32];
-                    let mut lines = self.watch.is_some().then(|| Elements::new(4, 4));
+                    let mut lines = self.hooks.watch.is_some().then(|| Elements::new(4, 4));
                     for (i, to) in words.chunks_exact_mut(4).enumerate() {
                         let lane = number * 8 + i;
                         let Some((spot, from)) = self.line(w, frames, address, lane, TouchKind::Read)? else {
@@ -169,7 +169,7 @@ impl Machine<'_> {
         registers: usize,
         value: impl Fn(usize, usize, u64) -> u64,
     ) {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return;
         }
         let held = registers * layout.per_register();

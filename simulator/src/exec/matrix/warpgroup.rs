@@ -131,14 +131,14 @@ impl Machine<'_> {
         what: &GroupMultiply,
         pc: u32,
     ) -> Result<(), Trouble> {
-        let consts = self.constants.base();
+        let consts = self.given.constants.base();
         let first = mask.trailing_zeros() as usize;
         // SAFETY: the loader's slots, of these widths.
         let descriptor = |slot| unsafe { read_lane(row(frames[first], consts, slot), Width::W64, first) };
         // SAFETY: as above.
         let adds = unsafe { read_lane(row(frames[first], consts, what.adds.0), Width::Pred, first) } & 1 != 0;
         let adds = adds != what.adds.1;
-        let warp = self.warps[w].index as usize % WARPS;
+        let warp = self.residents.warps[w].index as usize % WARPS;
         let mut lines = Vec::new();
         let (a, sources) = match &what.a {
             Factor::Fragment(slots) => (None, &slots[..]),
@@ -208,7 +208,7 @@ impl Machine<'_> {
 
     /// Tells of lines of 16 bytes that a warp has read: which lane of it read which, the ISA does not say.
     fn observed_lines(&mut self, w: usize, pc: u32, read: &[u64]) {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return;
         }
         for some in read.chunks(32) {

@@ -68,8 +68,8 @@ impl Observed {
 impl Machine<'_> {
     /// Bytes of shared memory, as an observer knows them.
     fn observed_shared(&self, pointer: *const u8, bytes: u64) -> Range {
-        let offset = pointer as u64 - self._blocks[0].base() as u64;
-        let stride = (self.shared_stride as u64).max(1);
+        let offset = pointer as u64 - self.given.layout.shared.base() as u64;
+        let stride = (self.given.layout.shared_stride as u64).max(1);
         Range { memory: WhoseBytes::Shared((offset / stride) as u32), address: offset % stride, bytes }
     }
 
@@ -89,7 +89,7 @@ impl Machine<'_> {
         let by = self.observed_lanes(w, 1 << lane);
         let to = self.observed_spot(transfer.to, transfer.bytes);
         let from = transfer.from.map(|from| self.observed_spot(from, transfer.copied));
-        let Some(watch) = &mut self.watch else { return 0 };
+        let Some(watch) = &mut self.hooks.watch else { return 0 };
         watch.issue(by, pc, proxy, from, to)
     }
 
@@ -100,12 +100,12 @@ impl Machine<'_> {
         (bulk, group): (bool, u32),
         transfer: &Transfer,
     ) -> CopyId {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return 0;
         }
         let number = self.observed_transfer(by, if bulk { Proxy::Async } else { Proxy::Generic }, transfer);
         let (w, lane, _) = by;
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.hooks.watch {
             watch.issued.waiting[w].push(One { lane, bulk, group, number, counted: false });
         }
         number
@@ -114,11 +114,11 @@ impl Machine<'_> {
     /// Something is issued that an mbarrier counts; answers its number, the first where there are several. Of an arrival, the
     /// last one so far.
     pub(in crate::exec) fn observed_happen(&mut self, by: (usize, u32, u32), what: &What) -> CopyId {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return 0;
         }
         match what {
-            What::Arrive { .. } => self.watch.as_ref().map_or(0, |watch| watch.issued.last),
+            What::Arrive { .. } => self.hooks.watch.as_ref().map_or(0, |watch| watch.issued.last),
             What::Transfer { transfer, .. } => self.observed_transfer(by, Proxy::Async, transfer),
             What::Tile { tile, .. } => {
                 let transfers = self.asynchrony.transfers_of(*tile);
@@ -132,7 +132,7 @@ impl Machine<'_> {
             What::Store { to, bytes, .. } => {
                 let (w, lane, pc) = by;
                 let (by, to) = (self.observed_lanes(w, 1 << lane), self.observed_spot(*to, *bytes));
-                self.watch.as_mut().map_or(0, |watch| watch.issue(by, pc, Proxy::Async, None, to))
+                self.hooks.watch.as_mut().map_or(0, |watch| watch.issue(by, pc, Proxy::Async, None, to))
             }
         }
     }
@@ -146,7 +146,7 @@ impl Machine<'_> {
 
     /// Copies have been done, and an mbarrier counts that.
     pub(in crate::exec) fn observed_counted(&self, copies: RangeInclusive<CopyId>, mbarrier: *const u8) {
-        if *copies.start() == 0 || self.watch.is_none() {
+        if *copies.start() == 0 || self.hooks.watch.is_none() {
             return;
         }
         let at = self.observed_shared(mbarrier, 8);
@@ -165,11 +165,11 @@ impl Machine<'_> {
         up_to: CopyId,
         mbarrier: *const u8,
     ) {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return;
         }
         let (at, whole) = (self.observed_shared(mbarrier, 8), self.observed_lanes(w, u32::MAX));
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.hooks.watch else { return };
         let grid = watch.watch.grid;
         for index in 0..watch.issued.waiting[w].len() {
             let one = &mut watch.issued.waiting[w][index];
@@ -193,11 +193,11 @@ impl Machine<'_> {
         limit: u32,
         read_only: bool,
     ) {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return;
         }
         let by = self.observed_lanes(w, 1 << lane);
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.hooks.watch else { return };
         let mut waiting = std::mem::take(&mut watch.issued.waiting[w]);
         waiting.retain(|one| {
             let awaited = one.lane == lane && one.bulk == bulk && one.group < limit;
@@ -211,7 +211,7 @@ impl Machine<'_> {
 
     /// The block of a warp has ended.
     pub(in crate::exec) fn observed_forget_copies(&mut self, w: usize) {
-        if let Some(watch) = &mut self.watch {
+        if let Some(watch) = &mut self.hooks.watch {
             watch.issued.waiting[w].clear();
         }
     }
@@ -254,7 +254,7 @@ impl Machine<'_> {
         mbarrier: *const u8,
         order: Semantics,
     ) {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return;
         }
         let (relaxed, scope) = relaxed(order);

@@ -14,8 +14,8 @@ impl Machine<'_> {
     pub(in crate::exec) fn observed_split(&mut self, w: usize, pc: u32, mask: u32, taken: u32, ahead: bool) {
         let first = if ahead { taken } else { mask & !taken };
         let by = self.observed_lanes(w, mask);
-        let in_lockstep = self.tells_parts;
-        let Some(watch) = self.watch.as_mut().filter(|watch| watch.wants.branches) else { return };
+        let in_lockstep = self.hooks.tells_parts;
+        let Some(watch) = self.hooks.watch.as_mut().filter(|watch| watch.wants.branches) else { return };
         if in_lockstep {
             watch.parts[w].split(mask, first);
         }
@@ -26,9 +26,9 @@ impl Machine<'_> {
     /// In lockstep: a fragment is about to run.
     #[inline(never)]
     pub(in crate::exec) fn observed_selection(&mut self, w: usize, mask: u32, pc: u32) {
-        let alive = self.warps[w].alive;
+        let alive = self.residents.warps[w].alive;
         let by = self.observed_lanes(w, mask);
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.hooks.watch else { return };
         let mut parts = std::mem::take(&mut watch.parts[w]);
         parts.run(mask, true, alive, |turn| {
             watch.tell(&match turn {

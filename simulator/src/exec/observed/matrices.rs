@@ -45,14 +45,14 @@ impl Machine<'_> {
         writes: bool,
         elements: &Elements,
     ) {
-        if self.watch.is_none() {
+        if self.hooks.watch.is_none() {
             return;
         }
         let mut mask = 0;
         for (lane, place) in elements.at.iter().enumerate() {
             let Some((spot, behind)) = place else { continue };
             let range = self.observed_spot(*spot, 0);
-            let Some(watch) = &mut self.watch else { return };
+            let Some(watch) = &mut self.hooks.watch else { return };
             mask |= 1 << lane;
             watch.memories[lane] = Some(range.memory);
             watch.addresses[lane] = range.address + behind;
@@ -61,7 +61,7 @@ impl Machine<'_> {
             return;
         }
         let by = self.observed_lanes(w, mask);
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.hooks.watch else { return };
         watch.going = Going::Several;
         let kind = if writes { AccessKind::Store } else { AccessKind::Load };
         let Elements { size, count, .. } = *elements;

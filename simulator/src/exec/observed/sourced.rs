@@ -64,14 +64,14 @@ impl Machine<'_> {
 
     /// Tells what the model has noted while it did no access.
     pub(in crate::exec) fn observed_notes(&mut self) {
-        let Some(notes) = &mut self.notes else { return };
+        let Some(notes) = &mut self.hooks.notes else { return };
         if notes.list.is_empty() {
             return;
         }
         let list = std::mem::take(&mut notes.list);
         list.iter().for_each(|note| self.observed_note(*note));
         // Its memory serves the next notes.
-        if let Some(notes) = &mut self.notes {
+        if let Some(notes) = &mut self.hooks.notes {
             notes.list = list;
         }
         self.forget_notes();
@@ -79,7 +79,7 @@ impl Machine<'_> {
 
     /// All that was noted has been told.
     pub(super) fn forget_notes(&mut self) {
-        if let Some(notes) = &mut self.notes {
+        if let Some(notes) = &mut self.hooks.notes {
             notes.list.clear();
         }
     }
@@ -93,8 +93,8 @@ impl Machine<'_> {
         wrote: u32,
         values: &dyn Values,
     ) {
-        let Some(watch) = self.watch.as_ref() else { return };
-        let list = match &self.notes {
+        let Some(watch) = self.hooks.watch.as_ref() else { return };
+        let list = match &self.hooks.notes {
             Some(notes) if !notes.list.is_empty() => &notes.list[..],
             _ if run | taken == 0 => return,
             _ => {

@@ -39,7 +39,7 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let (site, kind) = (index as usize, fault::TouchKind::Read);
@@ -72,7 +72,7 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let (site, kind) = (index as usize, fault::TouchKind::Write);
@@ -107,7 +107,7 @@ impl Machine<'_> {
         index: u32,
         mask: u32,
     ) -> Result<bool, Trouble> {
-        let program = self.program;
+        let program = self.given.program;
         let atomic = &program.atomics[index as usize];
         let bytes = atomic.ty.bytes();
         let site = program.accesses.len() + index as usize;
@@ -132,7 +132,7 @@ impl Machine<'_> {
     #[inline(never)]
     pub(in crate::exec) fn told_fence(&mut self, w: usize, pc: u32, extra: u32, mask: u32) {
         self.count_fences(extra & 1, mask);
-        if let Some(fence) = self.program.fences.get((extra >> 1) as usize) {
+        if let Some(fence) = self.given.program.fences.get((extra >> 1) as usize) {
             self.observed_fence(w, pc, mask, *fence);
         }
     }
@@ -145,13 +145,13 @@ impl Machine<'_> {
                 || found.whose == Whose::Unwritten
                 || watch.spares.shared && found.whose == Whose::Shared
         };
-        self.watch.as_ref().is_some_and(|watch| !spares(watch))
+        self.hooks.watch.as_ref().is_some_and(|watch| !spares(watch))
     }
 
     /// An access has found its region: says whether the launch only reads there.
     #[cold]
     pub(in crate::exec) fn mark_unwritten(&mut self, region: &mut Region, writes: bool) {
-        let Some(watch) = &mut self.watch else { return };
+        let Some(watch) = &mut self.hooks.watch else { return };
         if !watch.unwritten.has(region) {
             return;
         }
@@ -168,7 +168,7 @@ impl Machine<'_> {
     /// Whether something has to be taken down before the lanes move what they move.
     #[inline(always)]
     fn takes_down(&self, found: &Resolved) -> bool {
-        found.whose == Whose::Unsaid || self.watch.as_ref().is_some_and(|watch| watch.wants.before)
+        found.whose == Whose::Unsaid || self.hooks.watch.as_ref().is_some_and(|watch| watch.wants.before)
     }
 
     /// Takes it down.
@@ -189,8 +189,8 @@ impl Machine<'_> {
             // SAFETY: the caller's promise.
             unsafe { self.foresee(w, &access.address, (frame, consts), found, bytes, mask) };
         }
-        if let Some(watch) = &mut self.watch {
-            watch.look(&Accessed::moved(access, (frame, consts), (*found, &self.pointers)), mask);
+        if let Some(watch) = &mut self.hooks.watch {
+            watch.look(&Accessed::moved(access, (frame, consts), (*found, &self.paths.pointers)), mask);
         }
     }
 
@@ -208,8 +208,8 @@ impl Machine<'_> {
         found: &Resolved,
         mask: u32,
     ) {
-        let Some(watch) = &self.watch else { return };
-        let accessed = Accessed::moved(access, (frame, consts), (*found, &self.pointers));
+        let Some(watch) = &self.hooks.watch else { return };
+        let accessed = Accessed::moved(access, (frame, consts), (*found, &self.paths.pointers));
         let (semantics, size, elements) = (access.semantics, accessed.size, accessed.elements);
         let doing = Doing { pc, kind, semantics, size, elements };
         let wrote = if kind == AccessKind::Store { mask } else { 0 };
@@ -220,7 +220,7 @@ impl Machine<'_> {
     /// Lanes have done an atomic.
     #[inline(always)]
     fn tell_atomic(&self, w: usize, pc: u32, atomic: &decoded::Atomic, found: &Resolved, mask: u32) {
-        let Some(watch) = &self.watch else { return };
+        let Some(watch) = &self.hooks.watch else { return };
         let (doing, wrote) = watch.atomic(pc, atomic, mask);
         if doing.elements == 1 {
             return self.tell_access(watch, w, &doing, found, (mask, wrote), &watch.made);
@@ -242,7 +242,7 @@ impl Machine<'_> {
     ) -> Option<(WhoseBytes, Addresses<'b>)> {
         let memory = match found.whose {
             Whose::Global | Whose::Unwritten => WhoseBytes::Global,
-            Whose::Shared => WhoseBytes::Shared(self.warps[w].cta),
+            Whose::Shared => WhoseBytes::Shared(self.residents.warps[w].cta),
             Whose::Unsaid => return None,
         };
         let at = |pointer: *mut u8| (pointer as u64).wrapping_sub(found.origin);
@@ -252,7 +252,7 @@ impl Machine<'_> {
                 Pattern::Consecutive(first) => Addresses::Consecutive(at(first)),
                 Pattern::Same(all) => Addresses::Same(at(all)),
                 Pattern::Each => Addresses::Each(
-                    each.write(self.pointers.map(|pointer| pointer.wrapping_sub(found.origin))),
+                    each.write(self.paths.pointers.map(|pointer| pointer.wrapping_sub(found.origin))),
                 ),
             },
         ))

@@ -114,10 +114,10 @@ impl Machine<'_> {
         active: u32,
     ) -> Result<Flow, Trouble> {
         // What comes out depends on memory that no hook sees.
-        self.unproven.set(true);
-        let program = self.program;
+        self.hang.unproven.set(true);
+        let program = self.given.program;
         let inst = &program.textures[index as usize];
-        let (rows, consts) = (self.warps[w].fragments[fragment].rows, self.constants.base());
+        let (rows, consts) = (self.residents.warps[w].fragments[fragment].rows, self.given.constants.base());
         // SAFETY: the loader's slot, 64 bits wide.
         let handle = |lane: usize| unsafe { read_lane(row(rows, consts, inst.handle), Width::W64, lane) };
         let mut left = active;

@@ -72,7 +72,7 @@ impl Machine<'_> {
         let extents = extents.ok_or_else(|| on.bad("has another shape than the instruction", first))?;
         if store {
             // Memory changes that no hook sees.
-            self.unseen.set(true);
+            self.hang.unseen.set(true);
         }
         let element = object.format.bytes();
         let bytes = size * u64::from(inst.count);
