@@ -46,6 +46,7 @@ mod observed_files;
 mod only_read;
 mod opcodes;
 mod places;
+mod polls;
 mod roles;
 mod shared_rows;
 mod told;

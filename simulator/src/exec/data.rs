@@ -13,7 +13,7 @@ const CYCLES: u64 = 16;
 
 /// Lanes of a mask, lowest first.
 #[inline(always)]
-pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         (mask != 0).then(|| {
             let lane = mask.trailing_zeros();

@@ -22,6 +22,7 @@ mod matrix;
 mod modelled;
 mod observed;
 mod parts;
+mod polls;
 mod provided;
 mod queue;
 mod resolve;
@@ -46,6 +47,7 @@ pub use observed::LaunchWatch;
 pub(crate) use observed::Made;
 use observed::Observed;
 use parts::{Given, Hang, Hooks, Layout, Paths, Progress, Residents};
+use polls::Polls;
 pub(crate) use resolve::{Pattern, Resolved, Whose, sum32};
 use step::{ALONE, MODELLED, TOLD};
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
@@ -122,6 +124,7 @@ pub(crate) struct Machine<'a> {
     device_runtime: DeviceRuntime,
     hooks: Hooks<'a>,
     hang: Hang<'a>,
+    polls: Polls,
 }
 
 impl<'a> Machine<'a> {
@@ -183,6 +186,7 @@ impl<'a> Machine<'a> {
             device_runtime: DeviceRuntime::default(),
             hooks: Hooks { model, watch, notes, tells_parts, sequential },
             hang: Hang::default(),
+            polls: Polls::new(program, warps as usize),
             memory: Shared::none(),
             given: Given {
                 program,
@@ -243,7 +247,7 @@ impl<'a> Machine<'a> {
     fn borrow(&mut self, memory: &mut Memory) {
         if self.memory.lend(memory) {
             // Since it had it last something was allocated or freed.
-            self.paths.regions.fill(Region::NONE);
+            self.forget_regions();
         }
     }
 
@@ -279,6 +283,9 @@ impl<'a> Machine<'a> {
             let warp = self.residents.runnable[turn.candidate].slot;
             ran = warp;
             let mut operations = self.favour(warp, turn.operations.max(1), scheduler);
+            if self.polls_on(warp as usize, operations) {
+                continue;
+            }
             let limit = budget - self.progress.counts.warp_instructions;
             let granted = operations;
             let w = warp as usize;
@@ -303,7 +310,7 @@ impl<'a> Machine<'a> {
                 self.residents.warps[warp as usize].turn_over(done as u32);
             }
             match stop {
-                Ok(Stop::Turn) => {}
+                Ok(Stop::Turn) => self.note_poll(w),
                 Ok(Stop::Blocked) => self.dequeue(warp),
                 Ok(Stop::Finished) => {
                     self.dequeue(warp);
@@ -318,6 +325,7 @@ impl<'a> Machine<'a> {
     #[cold]
     fn forget_regions(&mut self) {
         self.paths.regions.fill(Region::NONE);
+        self.polls.forget();
     }
 
     /// The memory model, if there is one.

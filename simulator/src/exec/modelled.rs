@@ -49,7 +49,7 @@ impl Machine<'_> {
     }
 
     /// Lanes of a warp at an instruction.
-    fn at(&self, w: usize, pc: u32, lanes: u32) -> At {
+    pub(super) fn at(&self, w: usize, pc: u32, lanes: u32) -> At {
         let warp = &self.residents.warps[w];
         let block = self.residents.ctas[warp.cta as usize].block;
         let first_thread = block * u64::from(self.given.plan.threads_per_block) + u64::from(warp.index) * 32;

@@ -7,7 +7,7 @@ use crate::decoded::{Inst, Kind, NO_GUARD};
 use crate::fault::{LaunchFault, StopKind};
 
 /// Instructions without a visible operation after which a warp's turn ends all the same.
-const SLICE: u64 = 1 << 14;
+pub(super) const SLICE: u64 = 1 << 14;
 
 /// How a launch is run: without a memory model and with nobody looking on.
 pub(super) const ALONE: u8 = 0;

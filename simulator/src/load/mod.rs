@@ -20,6 +20,7 @@ mod liveness;
 mod matrix;
 mod operand;
 mod places;
+pub(crate) mod polls;
 mod provided;
 mod reach;
 mod roles;
@@ -139,6 +140,8 @@ pub struct Program {
     pub(crate) origins: Vec<Origin>,
     /// Of lanes in lockstep, whose turn it is.
     pub(crate) turns: Turns,
+    /// Accesses that threads may poll.
+    pub(crate) polls: Vec<u32>,
     positions: Vec<ast::LocLine>,
     files: Vec<(u32, String)>,
     text: String,
@@ -351,6 +354,7 @@ fn build(
         placed.iter().map(|(name, at)| ((*name).to_string(), (at.address, at.size))).collect();
     program.text.clone_from(&module.source);
     program.files.clone_from(&module.files);
+    program.polls = polls::polls(&program);
     Ok(program)
 }
 
@@ -453,6 +457,7 @@ impl Program {
             only_read: false,
             origins: Vec::new(),
             turns: Turns::default(),
+            polls: Vec::new(),
             positions: Vec::new(),
             files: Vec::new(),
             text: String::new(),

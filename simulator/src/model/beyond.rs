@@ -20,7 +20,7 @@ use bugaroo_semantics::effect::{drains, scope_of};
 
 use super::held::Held;
 use super::{
-    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, StaleLoads, World,
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Poll, Shape, StaleLoads, World,
 };
 use crate::exec::lanes;
 use bugaroo_ptx::op::FenceKind;
@@ -146,6 +146,14 @@ impl MemoryModel for Beyond {
 
     fn passes_load(&self, at: &At) -> bool {
         self.is_empty() && self.under.passes_load(at)
+    }
+
+    fn polls(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
+        let polls = self.is_empty() && self.under.polls(at, poll, times);
+        if let Some(held) = self.held.as_mut().filter(|_| polls && poll.atomic) {
+            held.count_idle(times);
+        }
+        polls
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {

@@ -81,6 +81,11 @@ impl Held {
         self.hooks >= self.soonest
     }
 
+    /// So many hooks are called while nothing is held.
+    pub fn count_idle(&mut self, hooks: u32) {
+        self.hooks += u64::from(hooks);
+    }
+
     /// Takes one out that is due.
     pub fn take_due(&mut self) -> Option<Entry> {
         let hooks = self.hooks;

@@ -51,6 +51,8 @@ pub use bugaroo_semantics::effect::Fence;
 pub use bugaroo_semantics::event::Shape;
 pub use world::{World, is_elsewhere};
 
+use bugaroo_ptx::types::Semantics;
+
 /// Lanes of a warp that execute an instruction together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
@@ -108,6 +110,23 @@ pub enum ModelEvent {
     Opaque,
     /// The lanes end.
     Exit,
+}
+
+/// A load, or an atomic that leaves memory as it is: all lanes read the same there.
+#[derive(Clone, Copy, Debug)]
+pub struct Poll {
+    /// It is an atomic.
+    pub atomic: bool,
+    /// It is one that has compared, and not written. Others have written what was there.
+    pub compares: bool,
+    /// Generic address.
+    pub address: u64,
+    /// Bytes from there on: 1, 2, 4 or 8.
+    pub bytes: u32,
+    /// What memory holds there.
+    pub value: u64,
+    /// Order, strength and scope.
+    pub semantics: Semantics,
 }
 
 /// What a model has counted, for the report.
@@ -186,6 +205,15 @@ pub trait MemoryModel {
     fn passes_load(&self, at: &At) -> bool {
         let _ = at;
         false
+    }
+
+    /// These lanes are about to do, `times` more, an access that they have done before and between which they do nothing else that a
+    /// model hears of. Answers whether each of them would read what memory holds, and is as good as done: whatever the
+    /// model counts has been counted, and no hook is called for them. `false` is always right; nothing has been counted
+    /// then.
+    fn polls(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
+        let _ = times;
+        !poll.atomic && self.passes_load(at)
     }
 
     /// `ld`, `ldu`: values that the model has come through [`Accessed::supply`], in a call that does not answer

@@ -26,7 +26,9 @@ use crate::exec::lanes;
 use crate::load::Program;
 use crate::model::notes::Note;
 use crate::model::swarm::Swarm;
-use crate::model::{Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, World};
+use crate::model::{
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Poll, Shape, World,
+};
 pub(crate) use bytes::order;
 use bytes::{Seen, address};
 use late::{Often, Pending};
@@ -266,6 +268,10 @@ impl MemoryModel for PtxModel {
         (self.busy[at.warp as usize] | self.staying[at.warp as usize]) & at.lanes == 0
             && self.machine.is_quiet()
             && (self.late == [0; 2] || self.facts.until[at.pc as usize] == NEVER)
+    }
+
+    fn polls(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
+        if poll.atomic { self.polls_by_atomic(at, poll, times) } else { self.passes_load(at) }
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {

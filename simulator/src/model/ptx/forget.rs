@@ -37,6 +37,13 @@ pub(super) struct Budget {
 }
 
 impl Budget {
+    /// Messages come that need no memory, and no look: so many. False where the last of them would have a look, and none is counted.
+    pub fn count(&mut self, messages: u32) -> bool {
+        let counts = messages < self.countdown;
+        self.countdown -= if counts { messages } else { 0 };
+        counts
+    }
+
     /// Up to so many bytes.
     pub fn new(bytes: u64) -> Budget {
         Budget { bytes, countdown: OFTEN, look: SMALL.min(bytes), cut: 0, forgotten: 0 }

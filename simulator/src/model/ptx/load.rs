@@ -326,25 +326,31 @@ impl PtxMachine {
 
     /// Keeps what a message hands over, for an acquire to come.
     fn bank(&mut self, slot: usize, location: Location, entries: Entries) {
+        if !self.would_bank(slot, location, &entries) {
+            return;
+        }
         let time = self.now;
         let thread = &mut self.threads[slot];
-        let Some(release) = &entries else { return };
-        // Whoever spins comes across the same again and again.
-        if let Some(Banked { entries: Some(banked), .. }) = thread.bank.get(&location)
-            && Rc::ptr_eq(banked, release)
-        {
-            return;
-        }
-        let known = |view: Option<&Rc<View>>| view.is_none_or(|view| covers(&thread.view, thread.key, view));
-        if release.reaching(thread.key, Scope::Sys).into_iter().all(known) {
-            return;
-        }
         match thread.bank.get_mut(&location) {
             Some(banked) => *banked = Banked { entries: entry::both(&banked.entries, &entries), time },
             None => {
                 thread.bank.insert(location, Banked { entries, time });
             }
         }
+    }
+
+    /// Whether what a message hands over is new to a thread, and not kept yet.
+    pub(super) fn would_bank(&self, slot: usize, location: Location, entries: &Entries) -> bool {
+        let thread = &self.threads[slot];
+        let Some(release) = entries else { return false };
+        // Whoever spins comes across the same again and again.
+        if let Some(Banked { entries: Some(banked), .. }) = thread.bank.get(&location)
+            && Rc::ptr_eq(banked, release)
+        {
+            return false;
+        }
+        let known = |view: Option<&Rc<View>>| view.is_none_or(|view| covers(&thread.view, thread.key, view));
+        !release.reaching(thread.key, Scope::Sys).into_iter().all(known)
     }
 
     /// An acquire of `scope` takes what is banked, of one location or of all, and can be reached.

@@ -32,6 +32,7 @@ mod load;
 mod names;
 mod passed;
 mod plain;
+mod polls;
 mod row;
 mod runs;
 mod stale;

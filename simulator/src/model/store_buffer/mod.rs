@@ -59,7 +59,8 @@ use bugaroo_ptx::types::{Scope, Semantics};
 use super::notes::Note;
 use super::swarm::Swarm;
 use super::{
-    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Shape, World, is_elsewhere,
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Poll, Shape, World,
+    is_elsewhere,
 };
 use crate::address::{Window, window};
 use crate::exec::lanes;
@@ -217,6 +218,10 @@ impl MemoryModel for StoreBuffer {
 
     fn passes_load(&self, at: &At) -> bool {
         self.loaded(at) == 0 && self.ctas[at.cta as usize].held == 0
+    }
+
+    fn polls(&mut self, at: &At, _poll: &Poll, _times: u32) -> bool {
+        self.passes_load(at)
     }
 
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {

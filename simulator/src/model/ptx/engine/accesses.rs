@@ -4,10 +4,10 @@ use super::bytes::{Seen, WIDEST, Where, find, order, packed, parts, unpacked};
 use super::late::Pending;
 use super::{At, PtxModel};
 use crate::exec::lanes;
-use crate::model::Accessed;
 use crate::model::notes::Note;
 use crate::model::ptx::kept::AtOnce;
 use crate::model::ptx::{AtomicOrder, GranuleSpan, Loaded, Location, PlainMemory, Strength};
+use crate::model::{Accessed, Poll};
 
 /// The elements of an access that are in its part from this byte on.
 fn elements(access: &Accessed<'_>, done: u32) -> u8 {
@@ -170,6 +170,23 @@ impl PtxModel {
         }
         self.note(at, lane);
         true
+    }
+
+    /// See [`crate::model::MemoryModel::polls`].
+    pub(super) fn polls_by_atomic(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
+        let warp = at.warp as usize;
+        let idle = (self.busy[warp] | self.staying[warp]) & at.lanes == 0 && self.pending[warp].is_empty();
+        if !(idle && poll.compares) {
+            return false;
+        }
+        let Where::Here(first, byte) = find(at, poll.address) else { return false };
+        let (Strength::Strong(scope), acquire, release) = order(poll.semantics) else { return false };
+        let (span, order) =
+            (GranuleSpan::new(first, byte, poll.bytes), AtomicOrder { scope, acquire, release });
+        let [value, ..] = unpacked(span, poll.value.into());
+        let slots = lanes(at.lanes).map(|lane| Self::slot(at, lane));
+        slots.clone().all(|slot| self.machine.atomic_is_idle(slot, span, order, value))
+            && self.machine.count_idle_atomics(slots, order, times)
     }
 
     /// A lane's atomic; answers whether it has been done.

@@ -1,0 +1,98 @@
+//! Atomics that write nothing, done again and again by threads that poll.
+//!
+//! Once a thread has read the last message of a granule by a morally strong atomic, it reads it again with each further one, for as
+//! long as nothing is added: there is nothing to draw, and nothing to learn. What is left are counts and times.
+
+use super::PtxMachine;
+use super::chains::Message;
+use super::kept::{Kept, Several};
+use super::stale::Edge;
+use super::store::AtomicOrder;
+use bugaroo_semantics::clocks::release as entry;
+use bugaroo_semantics::location::GranuleSpan;
+use bugaroo_semantics::scope::{Strength, morally_strong};
+
+impl PtxMachine {
+    /// Whether an atomic that a thread has done, and that wrote nothing, would now read the same without a draw, and change nothing
+    /// but counts and times. Memory holds `value` there. `false` may be said of any.
+    pub(super) fn atomic_is_idle(
+        &self,
+        slot: usize,
+        span: GranuleSpan,
+        order: AtomicOrder,
+        value: u32,
+    ) -> bool {
+        let thread = &self.threads[slot];
+        let holds_nothing = thread.due == u64::MAX && thread.waiting.is_empty() && thread.late.is_empty();
+        if order.release || span.count != 1 || !holds_nothing || !self.passed.is_empty() {
+            return false;
+        }
+        let location = span.first;
+        if order.acquire && thread.bank.contains_key(&location) {
+            return false;
+        }
+        let chain = match self.histories.kept(location) {
+            None => return true,
+            Some(Kept::Several(Several::Chain(chain))) => chain,
+            Some(_) => return false,
+        };
+        let last = self.histories.chains.message(chain.last);
+        let own = (thread.key, Strength::Strong(order.scope));
+        self.has_observed(slot, last)
+            && last.mask & span.mask == span.mask
+            && morally_strong((last.thread, last.strength), own)
+            && self.histories.chains.value(chain.last, u32::MAX) & span.mask == value & span.mask
+            && self.has_banked(slot, span, last)
+            && self.has_handed_over(slot, span, last)
+    }
+
+    /// Counts so many atomics of each of these threads, which take turns.
+    pub(super) fn count_idle_atomics(
+        &mut self,
+        slots: impl Iterator<Item = usize> + Clone,
+        order: AtomicOrder,
+        times: u32,
+    ) -> bool {
+        let threads = slots.clone().count() as u32;
+        let Some(all) = threads.checked_mul(times).filter(|all| self.budget.count(*all)) else {
+            return false;
+        };
+        let last_round = self.now + u64::from(all - threads);
+        for (slot, place) in slots.zip(0..) {
+            let thread = &mut self.threads[slot];
+            thread.count += u64::from(times);
+            if order.acquire {
+                thread.acquired = Edge { time: last_round + place, scope: order.scope };
+            }
+        }
+        self.now += u64::from(all);
+        true
+    }
+
+    /// A strong read of the message adds nothing to who is known to have seen it.
+    fn has_observed(&self, slot: usize, message: &Message) -> bool {
+        let thread = &self.threads[slot];
+        message.base
+            || message.thread == thread.key
+            || message.time <= self.floor
+            || message.observed_by(thread.key)
+            || thread.view.knows(message.thread, message.time)
+    }
+
+    /// Nor anything to what the thread may acquire.
+    fn has_banked(&self, slot: usize, span: GranuleSpan, message: &Message) -> bool {
+        message.entries.is_none() || !self.would_bank(slot, span.first, &message.entries)
+    }
+
+    /// Nor to what the message hands over.
+    fn has_handed_over(&self, slot: usize, span: GranuleSpan, message: &Message) -> bool {
+        let thread = &self.threads[slot];
+        if thread.released_at.contains_key(&span.first) {
+            return false;
+        }
+        thread.fences.is_none()
+            || thread.handed.as_deref().is_some_and(|(given, got)| {
+                entry::is_same(given, &thread.fences) && entry::is_same(got, &message.entries)
+            })
+    }
+}
