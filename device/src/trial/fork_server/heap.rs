@@ -16,8 +16,8 @@ const LARGEST_BLOCK: usize = 1 << 20;
 const LISTED_BLOCK: usize = 1 << 10;
 /// Between two of these sizes.
 const SIZE_STEP: usize = 16;
-/// Untouched memory at the heap's end.
-const ROOM: usize = 2 * HUGE_PAGE;
+/// Untouched memory at the heap's end: what short trials need under any model. More of it costs nothing.
+const ROOM: usize = 8 * HUGE_PAGE;
 
 /// Prepares the heap, once.
 pub fn prepare() {
