@@ -127,6 +127,24 @@ fn trials_that_hang_are_killed() {
     served(&["--trials", "2", "--timeout", "8s"], "host_habits", &["hangs", "file"]);
 }
 
+/// What a program does between its first launch and its first wait is done once.
+#[test]
+fn trials_are_forked_when_the_first_kernel_begins() {
+    let place = Place::new();
+    let file = place.path("marks");
+    let summary = run(&place, &["--trials", "20"], "host_habits", &["marks-later", file.to_str().unwrap()]);
+    assert_eq!(summary["fork_server"], serde_json::json!({"used": true, "why_not": null}));
+    let marks = fs::read_dir(file.parent().unwrap()).unwrap().flatten();
+    let marks = marks.filter(|entry| entry.path().file_stem() == file.file_stem()).count();
+    // Runs without injection make one each.
+    assert!((1..10).contains(&marks), "{marks}");
+}
+
+#[test]
+fn where_that_is_too_late_they_are_forked_at_the_launch() {
+    served(&["--trials", "5"], "host_habits", &["threads-later", "file"]);
+}
+
 #[test]
 fn programs_that_must_not_be_forked() {
     not_served(&["threads", "file"], "2 threads");

@@ -91,7 +91,7 @@ impl Gpu {
     /// # Errors
     /// What keeps it from starting.
     pub fn start(&mut self, ticket: Ticket, request: &LaunchRequest, ordinal: u64) -> CallResult<Flight> {
-        self.before_first_launch();
+        self.before_first_kernel();
         self.record(request)?;
         let function = self.code.functions.get(request.function)?;
         let module = self.code.modules.get(function.module)?;

@@ -10,7 +10,7 @@ use crate::state::Gpu;
 impl Gpu {
     /// A random number, by the trial's seed.
     pub fn draw(&mut self) -> u64 {
-        self.before_first_launch();
+        self.before_first_kernel();
         self.running.queue.rng.next()
     }
 

@@ -141,6 +141,11 @@ impl Gpu {
         self.host_block(address as usize).is_some() || self.memory.covers_host_visible(address)
     }
 
+    /// Whether the program has memory that device and host share, so that the host may watch what kernels do.
+    pub fn shares_memory(&self) -> bool {
+        !self.held.host_blocks.is_empty() || self.memory.has_host_visible()
+    }
+
     /// A function with the module that it belongs to.
     ///
     /// # Errors

@@ -83,11 +83,29 @@ impl Gpu {
         if let Lane::PerThread(context, thread) = stream.lane {
             self.ordered.default_threads.insert((context, thread));
         }
+        if matches!(work, Work::Kernel(..)) {
+            self.at_launch();
+        }
         let work = self.numbered(work);
         let limited = matches!(&work, Work::Kernel(request, _) if request.watched);
-        let at_once = work.is_watched() || !self.overlaps(stream);
+        let at_once = work.is_watched() || !(self.overlaps(stream) || self.awaits_first_kernel(&work));
         let ticket = self.running.queue.push(stream, work);
         Ok(Some(self.submitted(ticket, at_once, limited)))
+    }
+
+    /// Whether work waits in the queue although it could not overlap with any: the program's first kernels do, and what comes behind
+    /// them on the device, until something asks for their end. So what a program does between its first launch and its first wait, as
+    /// to compile its next kernel, is done before trials are forked ([`crate::trial::fork_server`]). Not where the host could see
+    /// that nothing has begun.
+    fn awaits_first_kernel(&self, work: &Work) -> bool {
+        !self.trial.begun
+            && !self.shares_memory()
+            && match work {
+                Work::Kernel(..) => true,
+                Work::Fill(_) | Work::Record(_) => !self.running.queue.is_empty(),
+                Work::Copy(copy) => copy.is_on_device() && !self.running.queue.is_empty(),
+                _ => false,
+            }
     }
 
     /// Notes that work was added to the queue.

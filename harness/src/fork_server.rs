@@ -1,7 +1,7 @@
-//! The harness's side of the fork server: the program is started once, comes to its first launch, and each
+//! The harness's side of the fork server: the program is started once, comes to its first kernel, and each
 //! trial is a fork of it from there (see [`bugaroo_protocol::ForkServer`]; the other side is in the driver).
 //!
-//! What a trial's process had said before its first launch, the server has said: its outputs and its report up
+//! What a trial's process had said before its first kernel began, the server has said: its outputs and its report up
 //! to there are put before those of every trial. All else is the same as with a process each: three pipes, a
 //! process group that is killed at the end, a time limit.
 //!

@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bugaroo_protocol::{
-    Backend, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, StaleRead, VERSION, Variation, notice,
+    Backend, ForkServer as Wanted, Insertion, LaunchEnd, ORDERS_VARIABLE, Orders, StaleRead, VERSION,
+    Variation, notice,
 };
 
 use crate::capture::Output;
@@ -279,6 +280,8 @@ impl Ground {
             return Ok(None);
         }
         let mut place = keeper.place().await;
+        // As late as may be; where the program must not be forked there any more, where it calls for its first launch.
+        let mut sooner = false;
         loop {
             if let Some(known) = place.known() {
                 return Ok(known);
@@ -288,17 +291,21 @@ impl Ground {
                 continue;
             }
             let arguments = self.arguments();
-            let environment = |ends: Ends<'_>, wanted| {
+            let environment = |ends: Ends<'_>, wanted: Wanted| {
                 // Should it go on as a process, nothing is delayed in it.
                 let orders = self.orders(plan, ends.report);
                 self.environment(&Orders {
-                    fork_server: Some(wanted),
+                    fork_server: Some(Wanted { sooner, ..wanted }),
                     variation: Variation { pw: 0.0, ..orders.variation.clone() },
                     ..orders
                 })
             };
             let started = fork_server::start(self.program(&arguments, patience)?, environment).await;
-            place.put(started.map_err(|source| self.cannot_start(source))?);
+            let started = started.map_err(|source| self.cannot_start(source))?;
+            if matches!(started, Start::Cannot(_)) && !std::mem::replace(&mut sooner, true) {
+                continue;
+            }
+            place.put(started);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What harness and fork server say to each other.
 //!
-//! A fork server is the program under test, stopped before its first launch: from there each trial is a
+//! A fork server is the program under test, stopped before its first kernel begins: from there each trial is a
 //! fork of it. Both sides talk over a pair of connected sockets that keep messages apart
 //! (`SOCK_SEQPACKET`), a message each, none longer than [`LONGEST_MESSAGE`]. With
 //! [`ToServer::Trial`] come three descriptors: standard output, standard error and the report's pipe.
@@ -15,6 +15,9 @@ pub const LONGEST_MESSAGE: usize = 64 << 10;
 pub struct ForkServer {
     /// Descriptor of the driver's end of the sockets; None: only tell ([`crate::Message::FirstLaunch`]).
     pub control_fd: Option<i32>,
+    /// Whether trials are forked where the program calls for its first launch, and not as late as may be: when the first kernel begins.
+    /// Also where the driver only tells.
+    pub sooner: bool,
     /// The pipe that is standard output.
     pub stdout: FileId,
     /// The pipe that is standard error.

@@ -57,6 +57,10 @@ enum Habit {
     WroteByThread,
     /// Notes that it was forked, and does not work then
     RefusesForks,
+    /// Starts a thread between the launch and the wait for it
+    ThreadsLater,
+    /// Makes an empty file between the launch and the wait for it, named as its file and its process id
+    MarksLater,
     /// Aborts where the sum is wrong
     Crashes,
     /// Never ends where the sum is wrong
@@ -120,7 +124,13 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
             File::from(std::io::stdin().as_fd().try_clone_to_owned()?).read_exact(&mut half)?;
             print!("{}", String::from_utf8_lossy(&half));
         }
-        Habit::None | Habit::Works | Habit::Crashes | Habit::Hangs | Habit::Leaves => {}
+        Habit::None
+        | Habit::ThreadsLater
+        | Habit::MarksLater
+        | Habit::Works
+        | Habit::Crashes
+        | Habit::Hangs
+        | Habit::Leaves => {}
     }
 
     let mut launch = stream.launch_builder(&kernel);
@@ -128,6 +138,11 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
     // SAFETY: the arguments are the kernel's parameters, in order and type; the kernel reads `size`
     // elements of the vector and writes one of `sum` and `mutex`, which is what they hold.
     unsafe { launch.launch(shape(BLOCKS, THREADS_PER_BLOCK)) }.context("the launch failed")?;
+    match habit {
+        Habit::ThreadsLater => drop(thread::spawn(|| thread::sleep(Duration::from_secs(1000)))),
+        Habit::MarksLater => drop(File::create(file.with_extension(std::process::id().to_string()))?),
+        _ => {}
+    }
     let sum = stream.clone_dtoh(&sum).context("the kernel failed")?[0];
 
     let expected = f32::from(SIZE);

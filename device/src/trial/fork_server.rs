@@ -1,7 +1,7 @@
-//! The fork server: the program comes to its first launch once, and each trial is a fork of it from there.
+//! The fork server: the program comes to where its first kernel begins once, and each trial is a fork of it from there.
 //!
 //! The idea is AFL's (Zalewski, "Fuzzing random programs without execve()", 2014), with the fork put
-//! off as far as it may be: before the first launch nothing depends on what differs between trials, as
+//! off as far as it may be: before the first kernel begins nothing depends on what differs between trials, as
 //! seed, probability and fence sites are data that launches read. What a process costs at its start
 //! (linking, reading and instrumenting and decoding PTX, inputs made and copied) is paid once.
 //!
@@ -48,11 +48,11 @@ struct Child {
     pidfd: OwnedFd,
 }
 
-/// Called before the first launch starts and before the first draw by the seed: tells the harness, or
+/// Called before the first kernel begins and before the first draw by the seed, or at the first launch: tells the harness, or
 /// serves it, if the orders want that. Returns in each trial, with its orders; in the server itself only where it is to go on as
 /// a process like any other. Later calls do nothing. `keep`: sees to it that what trials would free stays, as to free it they had
 /// to copy its pages first.
-pub fn before_first_launch(
+pub fn fork_from_here(
     injection: &mut Injection,
     report: &mut ReportPipe,
     keep: impl FnOnce(),

@@ -138,6 +138,12 @@ impl Injection {
         self.orders.as_mut().and_then(|orders| orders.fork_server.take())
     }
 
+    /// Whether the orders have a fork server at the call of the first launch.
+    pub fn forks_at_the_call(&self) -> bool {
+        let wanted = self.orders.as_ref().and_then(|orders| orders.fork_server.as_ref());
+        wanted.is_some_and(|wanted| wanted.sooner)
+    }
+
     /// The trial's seed.
     pub fn seed(&self) -> u64 {
         self.orders.as_ref().map_or(0, |orders| orders.seed)

@@ -22,6 +22,8 @@ pub struct Trial {
     pub pulse: Pulse,
     /// Launches so far, over the whole process.
     pub launches: u64,
+    /// Whether any kernel has begun.
+    pub begun: bool,
     /// Digest of device memory, chained over launches.
     pub digest: u64,
     /// What allocations held at their end, where the orders want that.
@@ -41,6 +43,7 @@ impl Trial {
             recorder,
             pulse: Pulse::default(),
             launches: 0,
+            begun: false,
             digest: 0,
             ends: EndsTold::default(),
         }

@@ -139,6 +139,7 @@ fn serve(running: Running<Group>, socket: Socket, said: Said) -> ForkServer {
 pub(crate) fn wanted(ends: Ends<'_>, control_fd: Option<RawFd>) -> io::Result<Wanted> {
     Ok(Wanted {
         control_fd,
+        sooner: control_fd.is_none(),
         stdout: file_id(ends.stdout.as_raw_fd())?,
         stderr: file_id(ends.stderr.as_raw_fd())?,
         inherited: inherited()?,

@@ -267,6 +267,11 @@ impl Memory {
         self.host_visible.as_ref().is_some_and(|heap| heap.covers(address))
     }
 
+    /// Whether there is any, or ever was.
+    pub fn has_host_visible(&self) -> bool {
+        self.host_visible.is_some()
+    }
+
     /// What device code prints: on hardware, too, it lies in a piece of device memory until the host takes it.
     pub fn console(&mut self) -> &mut Console {
         &mut self.console
