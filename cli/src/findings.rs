@@ -78,6 +78,7 @@ fn title(finding: &Finding) -> String {
     };
     match kind {
         FaultKind::IllegalAddress => format!("{size}{access} outside every allocation"),
+        FaultKind::NoAccess => format!("{size}{access} of memory that may not be accessed so"),
         FaultKind::UseAfterFree => format!("{size}{access} of memory that was freed"),
         FaultKind::MisalignedAddress => format!("misaligned {size}{access}"),
         FaultKind::Trap => "trap".to_owned(),
@@ -113,6 +114,9 @@ fn notes(finding: &Finding, run_dir: Option<&str>) -> Vec<String> {
         }
     } else if let Some(at) = finding.threads.first() {
         notes.push(format!("at {}", place(at)));
+    }
+    if finding.kind == FindingKind::Fault(FaultKind::NoAccess) {
+        notes.push(finding.what.clone());
     }
     if let Some(near) = &finding.allocation {
         notes.extend(frames("allocated", &near.allocated_at));

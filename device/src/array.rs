@@ -64,6 +64,7 @@ pub fn create(
     let bytes = bytes.ok_or(Status::InvalidValue)?;
     let found = gpu.memory.alloc(bytes as u64, 512, AllocationKind::Program);
     let address = found.map_err(|_| Status::OutOfMemory)?;
+    gpu.own(address, context);
     gpu.held.origins.allocated(address, bytes as u64);
     gpu.trial.ends.allocated(address);
     gpu.running.queue.tell(|order| order.allocated(address, bytes as u64, false));

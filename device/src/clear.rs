@@ -40,6 +40,7 @@ impl Gpu {
             self.running.queue.finish(ticket);
         }
         self.tell_races(true);
+        self.forget_peer(context);
         for module in self.code.modules.find(|module| module.context == Some(context)) {
             // Just found, hence there.
             let _ = self.unload(module);

@@ -221,6 +221,11 @@ impl Gpu {
                 self.running.entered = Some(ticket);
             }
         }
+        if self.running.flown.replace(ticket).is_some_and(|last| last != ticket) {
+            flight.grid.others_ran();
+        }
+        let device = self.runs_on(ticket);
+        self.memory.run_on(device);
         let end = match &mut flight.feed {
             Some(feed) => feed.advance(&mut flight.grid, &mut self.memory, (self.running.others, turns)),
             None => {
@@ -228,6 +233,7 @@ impl Gpu {
                 flight.grid.advance(&mut self.memory, turns)
             }
         };
+        self.memory.run_on(None);
         self.running.suspects |= end.is_none() && flight.grid.suspects();
         if end.is_none() {
             self.pulse(flight);

@@ -44,6 +44,7 @@ pub mod objects;
 pub mod occupancy;
 pub mod own_process;
 pub mod own_writes;
+pub mod peers;
 pub mod places;
 pub mod pool;
 pub mod primary;

@@ -22,7 +22,9 @@ impl Gpu {
     /// # Errors
     /// `InvalidValue` for no bytes at all, `OutOfMemory`.
     pub fn allocate(&mut self, context: CUcontext, bytes: usize) -> CallResult<CUdeviceptr> {
-        self.allocate_kind(context, bytes, AllocationKind::Program)
+        let address = self.allocate_kind(context, bytes, AllocationKind::Program)?;
+        self.own(address, context);
+        Ok(address)
     }
 
     /// Allocates memory of some kind for the program.

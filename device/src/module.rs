@@ -32,11 +32,30 @@ impl Gpu {
         image: &Image<'_>,
         options: &JitOptions,
     ) -> CallResult<CUmodule> {
+        self.load_module_beside(context, None, image, options)
+    }
+
+    /// The same; its managed variables are those of the same module on the first device.
+    ///
+    /// # Errors
+    /// As the refusal says.
+    pub fn load_module_beside(
+        &mut self,
+        context: Option<CUcontext>,
+        first: Option<CUmodule>,
+        image: &Image<'_>,
+        options: &JitOptions,
+    ) -> CallResult<CUmodule> {
         let source = image.ptx(self.config.compute_capability);
-        let loaded = source.and_then(|source| self.load_text(context, &source));
+        let first = first.and_then(|first| self.code.modules.get(first).ok());
+        let first = first.map(|first| Arc::clone(&first.program));
+        let loaded = source.and_then(|source| self.load_text(context, first.as_deref(), &source));
         match loaded {
             Ok(module) => {
                 options.tell(None);
+                if let Some(context) = context {
+                    self.own_module(module, self.device_of(context));
+                }
                 Ok(module)
             }
             Err(refusal) => {
@@ -57,7 +76,12 @@ impl Gpu {
         refusal.status
     }
 
-    fn load_text(&mut self, context: Option<CUcontext>, source: &str) -> Result<CUmodule, ImageRefusal> {
+    fn load_text(
+        &mut self,
+        context: Option<CUcontext>,
+        first: Option<&Program>,
+        source: &str,
+    ) -> Result<CUmodule, ImageRefusal> {
         let digest = Digest::of(source.as_bytes());
         let number = self.code.module_numbers.of(digest);
         let prepared =
@@ -67,8 +91,12 @@ impl Gpu {
         let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
         let constants = constants(&ast);
         let before = self.module_memory();
-        let program = Program::load(&ast, &mut self.memory, &self.config)
-            .map_err(|error| ImageRefusal::load(error, |line| prepared.original_line(line)))?;
+        let program = match first {
+            Some(first) => Program::load_beside(&ast, &mut self.memory, &self.config, first),
+            None => Program::load(&ast, &mut self.memory, &self.config),
+        };
+        let program =
+            program.map_err(|error| ImageRefusal::load(error, |line| prepared.original_line(line)))?;
         self.tell_module_memory(&before);
         let table = self.trial.injection.wants_table().then(|| match prepared.logs() {
             Some(logs) => logs.table().clone(),

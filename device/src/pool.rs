@@ -48,6 +48,7 @@ impl Gpu {
         if let Some(allocation) = self.held.allocations.get_mut(&address) {
             allocation.pool = Some(pool);
         }
+        self.own_in_pool(address, pool);
         let pool = self.held.pools.all.get_mut(pool)?;
         pool.used = used;
         pool.most_used = pool.most_used.max(used);

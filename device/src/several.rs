@@ -54,7 +54,7 @@ impl Gpu {
     /// Loads a library: a module on each device.
     ///
     /// # Errors
-    /// As for a module. Variables that all devices were to share are refused: each would have its own.
+    /// As for a module.
     pub fn load_library(&mut self, image: &Image<'_>, options: &JitOptions) -> CallResult<CUlibrary> {
         let modules = self.load_everywhere(image, options)?;
         Ok(self.code.libraries.insert(Library { modules, image: None, stale: BTreeSet::new() }))
@@ -70,17 +70,14 @@ impl Gpu {
         })
     }
 
-    /// A module on each device.
+    /// A module on each device. Managed variables are the first one's: there is one of each for all.
     fn load_everywhere(&mut self, image: &Image<'_>, options: &JitOptions) -> CallResult<Vec<CUmodule>> {
         let mut modules = vec![self.load_module(None, image, options)?];
-        for _ in 1..devices::count() {
-            if self.has_managed(modules[0]) {
-                // Nobody has a handle of it.
-                self.unload(modules[0])?;
-                let what = "a __managed__ variable, where there are several devices";
-                return Err(self.trial.report.unsupported(what));
-            }
-            modules.push(self.load_module(None, image, options)?);
+        self.own_module(modules[0], 0);
+        for device in 1..devices::count() {
+            let module = self.load_module_beside(None, Some(modules[0]), image, options)?;
+            self.own_module(module, device);
+            modules.push(module);
         }
         Ok(modules)
     }
@@ -114,6 +111,7 @@ impl Gpu {
         let handles = std::mem::take(&mut self.code.modules.get_mut(old)?.functions);
         self.unload(old)?;
         let module = self.load_module(None, image, &JitOptions::none())?;
+        self.own_module(module, device);
         // The same image has the same kernels, in the same order.
         let fresh = std::mem::replace(&mut self.code.modules.get_mut(module)?.functions, handles.clone());
         for (handle, fresh) in handles.into_iter().zip(fresh) {

@@ -70,7 +70,7 @@ impl Gpu {
         let mut queue = Queue::new(picks_seed(&injection));
         let trial = Trial::new(injection, report);
         queue.order = trial.race.as_ref().map(ProcessRaces::order);
-        Ok(Box::new(Gpu {
+        let mut gpu = Box::new(Gpu {
             config: DeviceConfig::default(),
             memory,
             trial,
@@ -79,7 +79,12 @@ impl Gpu {
             code: Code::default(),
             ordered: Ordered::default(),
             held: Held::default(),
-        }))
+        });
+        gpu.tell_peers();
+        for pool in gpu.held.pools.all.find(|pool| !pool.managed) {
+            gpu.tell_pool(pool);
+        }
+        Ok(gpu)
     }
 
     /// Takes other orders, before anything that depends on what they say of a launch.

@@ -25,6 +25,7 @@ mod memory;
 mod misuse;
 mod nvcc;
 mod orders;
+mod peers;
 mod progress;
 mod race;
 mod race_detectors;

@@ -23,6 +23,8 @@ pub enum FaultAccess {
 pub enum FaultKind {
     /// Outside every allocation.
     IllegalAddress,
+    /// In memory that is there, but not for this access, or not for this device.
+    NoAccess,
     /// In memory that was freed.
     UseAfterFree,
     /// Not a multiple of the access size.

@@ -76,6 +76,49 @@ pub struct Near {
     pub distance: i64,
 }
 
+/// The call that a program lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MissingGrant {
+    /// The one that opens a device's memory: the device whose memory it is, and the one that is to call it.
+    Peer {
+        /// Whose memory it is.
+        owner: u32,
+        /// Who has no access.
+        device: u32,
+    },
+    /// The one that opens a pool's.
+    Pool {
+        /// The pool's device.
+        owner: u32,
+        /// Who has no access.
+        device: u32,
+    },
+    /// The one that opens what is mapped.
+    Mapping {
+        /// Who has no access.
+        device: u32,
+    },
+}
+
+impl fmt::Display for MissingGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissingGrant::Peer { owner, device } => write!(
+                f,
+                "memory of device {owner}, to which device {device} has no peer access: call cudaDeviceEnablePeerAccess({owner}, 0) while device {device} is current, or cuCtxEnablePeerAccess"
+            ),
+            MissingGrant::Pool { owner, device } => write!(
+                f,
+                "memory of a pool of device {owner}, to which device {device} has no access: call cudaMemPoolSetAccess (cuMemPoolSetAccess) for device {device}; peer access does not open pools"
+            ),
+            MissingGrant::Mapping { device } => write!(
+                f,
+                "mapped without that access for device {device}: call cuMemSetAccess for device {device}; peer access does not open what is mapped"
+            ),
+        }
+    }
+}
+
 /// Why a launch was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum StopKind {
@@ -110,6 +153,18 @@ pub enum StopKind {
         size: u32,
         /// Load, store or atomic.
         access: TouchKind,
+    },
+    /// Address in memory that is there, but not for the device whose code runs.
+    #[error("{size}-byte {access:?} at {address:#x}, which is {missing}")]
+    NoPeerAccess {
+        /// Address of the bad lane.
+        address: u64,
+        /// Bytes accessed.
+        size: u32,
+        /// Load, store or atomic.
+        access: TouchKind,
+        /// What the program has not called.
+        missing: MissingGrant,
     },
     /// Address that is not a multiple of the access size.
     #[error("misaligned {size}-byte {access:?} at {address:#x}")]

@@ -116,6 +116,11 @@ impl Grid {
         self.machine.settle(memory);
     }
 
+    /// Other grids or transfers have run since its last turn, and may have handed on what its threads have told them.
+    pub fn others_ran(&mut self) {
+        self.machine.others_ran();
+    }
+
     /// What its device code has asked the device-side runtime for, in order: to be done when the grid has ended, and
     /// before what comes after it.
     pub fn take_asked(&mut self) -> Vec<DeviceWork> {

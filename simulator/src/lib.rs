@@ -34,14 +34,16 @@ pub use config::DeviceConfig;
 pub use console::{Console, ConsoleStream};
 pub use exec::{DeviceAction, DeviceWork, LaunchWatch, Others, reduce, shuffle_source};
 pub use fault::{
-    Activity, Group, LaunchDiagnosis, LaunchFault, Near, Place, SourcePosition, SpinPlace, SpunOnWrite,
-    StopKind, ThreadId, TouchKind,
+    Activity, Group, LaunchDiagnosis, LaunchFault, MissingGrant, Near, Place, SourcePosition, SpinPlace,
+    SpunOnWrite, StopKind, ThreadId, TouchKind,
 };
 pub use grid::Grid;
 pub use image::{CodeImage, Launched};
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch, launch_with};
 pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Placement, Places, Program, SharedVariable};
-pub use memory::{AllocationKind, Endpoint, GRANULARITY, MappingAccess, Memory, MemoryError};
+pub use memory::{
+    AllocationKind, Endpoint, GRANULARITY, MappingAccess, Memory, MemoryError, MemoryOwner, OwnerAccess,
+};
 pub use model::{At, MemoryModel, ModelCounts};
 pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, SchedulerStrategy, Turn};
 pub use tensor_map::{TENSOR_MAP_WORDS, TENSOR_RANKS, TensorMap};

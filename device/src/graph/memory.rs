@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr};
+use bugaroo_simulator::AllocationKind;
 
 use crate::error::{CallResult, Status};
 use crate::objects::graph::memory::Owned;
@@ -35,7 +36,8 @@ impl Gpu {
     /// # Errors
     /// `InvalidValue` for no bytes, `OutOfMemory`.
     pub fn graph_memory(&mut self, context: CUcontext, bytes: usize) -> CallResult<Rc<GraphMemory>> {
-        let address = self.allocate(context, bytes)?;
+        // Of no device: which ones reach it, nodes say, or the pool that was asked when it was captured.
+        let address = self.allocate_kind(context, bytes, AllocationKind::Program)?;
         let memory = Rc::new(GraphMemory { address, bytes: bytes as u64 });
         let owned = Owned { memory: Rc::clone(&memory), open: false, live: false };
         self.ordered.graphs.memory.owned.insert(address, owned);

@@ -19,7 +19,7 @@ pub struct Context {
     pub flags: c_uint,
     /// Whose it is.
     pub device: CUdevice,
-    /// Contexts of other devices to whose memory it has asked for access. Kernels use that of all devices, whether they may or not.
+    /// Contexts of other devices to whose memory it has access.
     pub peers: BTreeSet<CUcontext>,
     /// Set by a kernel that faulted; the calls that come next are told.
     pub fault: Option<Broken>,

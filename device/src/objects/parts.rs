@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bugaroo_cuda_abi::{CUdevice, CUdeviceptr};
 use bugaroo_simulator::Others;
 
+use crate::devices;
 use crate::error::Status;
 use crate::handles::{HandleKind, Handles};
 use crate::images::link::Link;
@@ -49,6 +50,8 @@ pub struct Running {
     pub asked: u32,
     /// The kernel whose launch state is in its module's variable.
     pub entered: Option<Ticket>,
+    /// The kernel that had the last turn.
+    pub flown: Option<Ticket>,
     /// Workspaces of cooperative launches that nobody uses.
     pub workspaces: Vec<CUdeviceptr>,
 }
@@ -65,6 +68,7 @@ impl Running {
             suspects: false,
             asked: 0,
             entered: None,
+            flown: None,
             workspaces: Vec::new(),
         }
     }
@@ -178,7 +182,7 @@ impl Default for Held {
     /// Nothing yet.
     fn default() -> Self {
         Held {
-            pools: Pools::new(),
+            pools: Pools::new(devices::count()),
             allocations: BTreeMap::new(),
             origins: Origins::default(),
             host_blocks: BTreeMap::new(),

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use bugaroo_cuda_abi::{CUmemLocation, CUmemoryPool, LOCATION_DEVICE, LOCATION_HOST};
+use bugaroo_cuda_abi::{CUdevice, CUmemLocation, CUmemoryPool, LOCATION_DEVICE, LOCATION_HOST};
 
 use crate::error::{CallResult, Status};
 use crate::handles::{HandleKind, Handles};
@@ -32,35 +32,65 @@ pub struct Pool {
     pub limit: u64,
     /// Of memory that host and device share.
     pub managed: bool,
+    /// Where its memory is, if it is a device's.
+    pub device: CUdevice,
 }
 
-/// The device's pools.
-#[derive(Debug)]
-pub struct Pools {
+/// The pools that are taken from where none is named: of a device, or of memory that host and device share.
+#[derive(Clone, Copy, Debug)]
+pub struct DevicePools {
+    /// The device; None: managed memory, and the host's own.
+    pub of: Option<CUdevice>,
     /// The one that there always is.
     pub default: CUmemoryPool,
     /// The one that `cuMemAllocAsync` takes from.
     pub current: CUmemoryPool,
-    /// The one that there always is of memory that host and device share: managed memory, and the host's own.
-    pub shared_default: CUmemoryPool,
-    /// The one that was set in its place.
-    pub shared_current: CUmemoryPool,
+}
+
+/// The devices' pools.
+#[derive(Debug)]
+pub struct Pools {
+    /// Of each device.
+    of: Vec<DevicePools>,
+    /// Of memory that host and device share.
+    pub shared: DevicePools,
     /// All of them.
     pub all: Handles<Pool>,
 }
 
 impl Pools {
-    /// The default pool alone.
-    pub fn new() -> Self {
+    /// The default pools alone, of so many devices.
+    pub fn new(devices: CUdevice) -> Self {
         let mut all = Handles::new(HandleKind::Pool);
-        let default = all.insert(Pool { reuse: REUSE, ..Pool::default() });
-        let shared = all.insert(Pool { reuse: REUSE, managed: true, ..Pool::default() });
-        Pools { default, current: default, shared_default: shared, shared_current: shared, all }
+        let mut make = |of: Option<CUdevice>| {
+            let (managed, device) = (of.is_none(), of.unwrap_or(0));
+            let default = all.insert(Pool { reuse: REUSE, managed, device, ..Pool::default() });
+            DevicePools { of, default, current: default }
+        };
+        let (mut of, shared) = (vec![make(Some(0))], make(None));
+        of.extend((1..devices).map(|device| make(Some(device))));
+        Pools { of, shared, all }
     }
 
-    /// The pool that memory is taken from where none is named.
-    pub fn current(&self) -> CUmemoryPool {
-        self.current
+    /// A device's pools.
+    ///
+    /// # Errors
+    /// `InvalidDevice`
+    pub fn of(&mut self, device: CUdevice) -> CallResult<&mut DevicePools> {
+        let found = usize::try_from(device).ok().and_then(|device| self.of.get_mut(device));
+        found.ok_or(Status::InvalidDevice)
+    }
+
+    /// Whether it is one that there always is.
+    pub fn is_default(&self, pool: CUmemoryPool) -> bool {
+        self.of.iter().chain([&self.shared]).any(|of| of.default == pool)
+    }
+
+    /// A pool is no more: where it was current, the default one is.
+    pub fn forget(&mut self, pool: CUmemoryPool) {
+        for of in self.of.iter_mut().chain([&mut self.shared]).filter(|of| of.current == pool) {
+            of.current = of.default;
+        }
     }
 
     /// An allocation is no more; its pool may be neither.
@@ -68,12 +98,6 @@ impl Pools {
         if let Some(pool) = allocation.pool.and_then(|pool| self.all.get_mut(pool).ok()) {
             pool.used = pool.used.saturating_sub(allocation.size);
         }
-    }
-}
-
-impl Default for Pools {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

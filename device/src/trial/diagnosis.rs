@@ -38,9 +38,11 @@ impl<'a> Lines<'a> {
 pub fn status(kind: &device::StopKind) -> Status {
     use device::StopKind as Kind;
     match kind {
-        Kind::OutOfBounds { .. } | Kind::Freed { .. } | Kind::NoAccess { .. } | Kind::BadTexture { .. } => {
-            Status::IllegalAddress
-        }
+        Kind::OutOfBounds { .. }
+        | Kind::Freed { .. }
+        | Kind::NoAccess { .. }
+        | Kind::NoPeerAccess { .. }
+        | Kind::BadTexture { .. } => Status::IllegalAddress,
         Kind::Misaligned { .. } => Status::MisalignedAddress,
         Kind::StackOverflow { .. } => Status::HardwareStackError,
         Kind::Trap | Kind::BarrierDivergence { .. } | Kind::BadFree { .. } => Status::LaunchFailed,
@@ -58,9 +60,8 @@ pub fn status(kind: &device::StopKind) -> Status {
 pub fn fault(fault: &device::LaunchFault, allocation: Option<NearAllocation>, lines: &Lines<'_>) -> Fault {
     use device::StopKind as Kind;
     let kind = match fault.kind {
-        Kind::OutOfBounds { .. } | Kind::NoAccess { .. } | Kind::BadTexture { .. } => {
-            FaultKind::IllegalAddress
-        }
+        Kind::OutOfBounds { .. } | Kind::BadTexture { .. } => FaultKind::IllegalAddress,
+        Kind::NoAccess { .. } | Kind::NoPeerAccess { .. } => FaultKind::NoAccess,
         Kind::Freed { .. } => FaultKind::UseAfterFree,
         Kind::BadFree { .. } => FaultKind::InvalidFree,
         Kind::Assert => FaultKind::Assert,
@@ -79,6 +80,7 @@ pub fn fault(fault: &device::LaunchFault, allocation: Option<NearAllocation>, li
         Kind::OutOfBounds { access, .. }
         | Kind::Freed { access, .. }
         | Kind::NoAccess { access, .. }
+        | Kind::NoPeerAccess { access, .. }
         | Kind::Misaligned { access, .. } => Some(match access {
             device::TouchKind::Read => FaultAccess::Load,
             device::TouchKind::Write => FaultAccess::Store,
@@ -99,6 +101,7 @@ pub fn address(kind: &device::StopKind) -> Option<(u64, u32)> {
         Kind::OutOfBounds { address, size, .. }
         | Kind::Freed { address, size, .. }
         | Kind::NoAccess { address, size, .. }
+        | Kind::NoPeerAccess { address, size, .. }
         | Kind::Misaligned { address, size, .. } => Some((address, size)),
         _ => None,
     }

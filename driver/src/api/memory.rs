@@ -46,7 +46,11 @@ twin! { cuMemAllocAsync_ptsz =
             not_null(place)?;
             let address = match gpu.is_capturing(&stream) {
                 true => gpu.capture_allocation(&stream, bytes)?,
-                false => gpu.allocate_in(&stream, gpu.held.pools.current(), bytes)?,
+                false => {
+                    let device = gpu.device_of(stream.context);
+                    let pool = gpu.held.pools.of(device)?.current;
+                    gpu.allocate_in(&stream, pool, bytes)?
+                }
             };
             // SAFETY: the caller's promise.
             unsafe { write(place, address) }

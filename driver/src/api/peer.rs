@@ -16,29 +16,13 @@ pub extern "C" fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint) -> Statu
         if flags != 0 {
             return Err(Status::InvalidValue);
         }
-        gpu.context(peer)?;
-        if peer == context {
-            return Err(Status::InvalidContext);
-        }
-        if gpu.device_of(peer) == gpu.device_of(context) {
-            return Err(Status::PeerAccessUnsupported);
-        }
-        match gpu.context_mut(context)?.peers.insert(peer) {
-            true => Ok(()),
-            false => Err(Status::PeerAccessAlreadyEnabled),
-        }
+        gpu.enable_peer(context, peer)
     })
 }
 
 /// Takes access to a peer's memory back.
 pub extern "C" fn cuCtxDisablePeerAccess(peer: CUcontext) -> Status {
-    with_context("cuCtxDisablePeerAccess", |gpu, context| {
-        gpu.context(peer)?;
-        match gpu.context_mut(context)?.peers.remove(&peer) {
-            true => Ok(()),
-            false => Err(Status::PeerAccessNotEnabled),
-        }
-    })
+    with_context("cuCtxDisablePeerAccess", |gpu, context| gpu.disable_peer(context, peer))
 }
 
 /// What the way between two devices is like: all that there is to ask for can be done, and no way is better than another.

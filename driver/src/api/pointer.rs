@@ -34,7 +34,8 @@ fn find(gpu: &Gpu, address: CUdeviceptr, current: CUcontext) -> Option<Known> {
         return Some(Known { context, kind, first, size, pool: None, synchronous: false, access });
     }
     let (first, size) = gpu.memory.allocation(address)?;
-    let access = match gpu.memory.mapping(address) {
+    let device = u32::try_from(gpu.device_of(current)).unwrap_or(0);
+    let access = match gpu.memory.mapping(address, device) {
         Some((MappingAccess::None, _)) => 0,
         Some((MappingAccess::Read, _)) => 1,
         _ => 3,
@@ -95,7 +96,11 @@ unsafe fn tell(
             4 if known.kind.host_visible() => write(place.cast::<u64>(), address),
             6 => write(place.cast::<u32>(), u32::from(known.synchronous)),
             10 => write(place.cast::<u32>(), 0), // interprocess use
-            9 => write(place.cast::<c_int>(), gpu.device_of(known.context)),
+            9 => {
+                let pool = known.pool.and_then(|pool| gpu.held.pools.all.get(pool).ok());
+                let pool = pool.filter(|pool| !pool.managed).map(|pool| pool.device);
+                write(place.cast::<c_int>(), pool.unwrap_or(gpu.device_of(known.context)))
+            }
             // The first address also serves as the block's number.
             7 | 11 | 19 | 20 => write(place.cast::<u64>(), known.first),
             12 | 18 => write(place.cast::<u64>(), known.size),

@@ -1,8 +1,8 @@
 //! Memory pools, and allocation in stream order (CUDA Driver API, "Stream Ordered Memory Allocator").
 //!
 //! All pools draw on the one device memory and hold nothing back, as everything is freed at once: what a
-//! pool reserves is what is in use of it. A pool is a name, with what it counts. None can be shared with
-//! other processes.
+//! pool reserves is what is in use of it. A pool is a name, with what it counts, and who may use its memory. None can be shared
+//! with other processes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -11,10 +11,12 @@ use bugaroo_cuda_abi::{
     FILE_DESCRIPTOR, LOCATION_DEVICE, LOCATION_HOST,
 };
 
+use bugaroo_simulator::MappingAccess;
+
 use crate::api::entry::with_gpu;
 use crate::api::submit::{on_stream, twin};
 use bugaroo_device::error::{CallResult, Status};
-use bugaroo_device::objects::pool::{Pool, Pools, REUSE, shared};
+use bugaroo_device::objects::pool::{DevicePools, Pool, Pools, REUSE, shared};
 use bugaroo_device::objects::primary::check_device;
 use bugaroo_device::places::{not_null, write};
 
@@ -25,12 +27,12 @@ pub(crate) fn tell(
     name: &str,
     place: *mut CUmemoryPool,
     device: CUdevice,
-    which: fn(&Pools) -> CUmemoryPool,
+    which: fn(&DevicePools) -> CUmemoryPool,
 ) -> Status {
     with_gpu(name, |gpu| {
-        check_device(device)?;
+        let pool = which(gpu.held.pools.of(device)?);
         // SAFETY: the exported functions' callers vouch for the place.
-        unsafe { write(place, which(&gpu.held.pools)) }
+        unsafe { write(place, pool) }
     })
 }
 
@@ -54,8 +56,12 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(place: *mut CUmemoryPool, device: CU
 pub extern "C" fn cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) -> Status {
     with_gpu("cuDeviceSetMemPool", |gpu| {
         check_device(device)?;
-        gpu.held.pools.all.get(pool)?;
-        gpu.held.pools.current = pool;
+        let found = gpu.held.pools.all.get(pool)?;
+        // Memory of another device is no device's own.
+        if !found.managed && found.device != device {
+            return Err(Status::InvalidValue);
+        }
+        gpu.held.pools.of(device)?.current = pool;
         Ok(())
     })
 }
@@ -90,7 +96,10 @@ pub unsafe extern "C" fn cuMemPoolCreate(
             _ => return Err(Status::InvalidValue),
         }
         let limit = properties.max_size as u64;
-        let pool = gpu.held.pools.all.insert(Pool { reuse: REUSE, limit, managed, ..Pool::default() });
+        let device = if managed { 0 } else { properties.location.id };
+        let pool = Pool { reuse: REUSE, limit, managed, device, ..Pool::default() };
+        let pool = gpu.held.pools.all.insert(pool);
+        gpu.tell_pool(pool);
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -99,16 +108,11 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 /// Destroys a pool; what was allocated from it stays. The default pool cannot be destroyed.
 pub extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> Status {
     with_gpu("cuMemPoolDestroy", |gpu| {
-        if pool == gpu.held.pools.default || pool == gpu.held.pools.shared_default {
+        if gpu.held.pools.is_default(pool) {
             return Err(Status::InvalidValue);
         }
         gpu.held.pools.all.remove(pool)?;
-        if gpu.held.pools.shared_current == pool {
-            gpu.held.pools.shared_current = gpu.held.pools.shared_default;
-        }
-        if gpu.held.pools.current == pool {
-            gpu.held.pools.current = gpu.held.pools.default;
-        }
+        gpu.held.pools.forget(pool);
         Ok(())
     })
 }
@@ -174,7 +178,7 @@ pub unsafe extern "C" fn cuMemPoolSetAttribute(
     })
 }
 
-/// Lets devices use a pool's memory: there is one, which may always.
+/// Lets devices use a pool's memory. Its own device may always.
 ///
 /// # Safety
 /// `descriptions` is null or points to `count` descriptions.
@@ -189,19 +193,23 @@ pub unsafe extern "C" fn cuMemPoolSetAccess(
             not_null(descriptions)?;
             // SAFETY: the caller's promise.
             let description = unsafe { descriptions.add(index).read_unaligned() };
+            let access = match description.flags {
+                0 => MappingAccess::None,
+                1 => MappingAccess::Read,
+                3 => MappingAccess::ReadWrite,
+                _ => return Err(Status::InvalidValue),
+            };
             if description.location.kind == LOCATION_DEVICE {
                 check_device(description.location.id)?;
-            }
-            // The device of the pool cannot be kept out.
-            if !matches!(description.flags, 1 | 3) {
-                return Err(Status::InvalidValue);
+                gpu.set_pool_access(pool, description.location.id, access)?;
             }
         }
         Ok(())
     })
 }
 
-/// What a location may do with a pool's memory: the device everything, the host nothing, unless it is managed.
+/// What a location may do with a pool's memory: its device everything, others what they were given, the host nothing, unless it
+/// is managed.
 ///
 /// # Safety
 /// `place` is null or points to a place for the flags, `location` is null or points to a location.
@@ -211,13 +219,20 @@ pub unsafe extern "C" fn cuMemPoolGetAccess(
     location: *const CUmemLocation,
 ) -> Status {
     with_gpu("cuMemPoolGetAccess", |gpu| {
-        let pool = gpu.held.pools.all.get(pool)?;
+        let managed = gpu.held.pools.all.get(pool)?.managed;
         not_null(location)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let location = unsafe { location.read_unaligned() };
         let flags = match location.kind {
-            LOCATION_DEVICE => check_device(location.id).map(|()| 3)?,
-            _ if pool.managed => 3,
+            LOCATION_DEVICE => {
+                check_device(location.id)?;
+                match gpu.pool_access(pool, location.id)? {
+                    MappingAccess::None => 0,
+                    MappingAccess::Read => 1,
+                    MappingAccess::ReadWrite => 3,
+                }
+            }
+            _ if managed => 3,
             _ => 0,
         };
         // SAFETY: the caller's promise.
@@ -268,6 +283,24 @@ twin! { cuMemAllocFromPoolAsync_ptsz =
     }
 }
 
+/// The pools of a location of device memory, or of memory that host and device share.
+///
+/// # Safety
+/// `location` is null or points to a location.
+unsafe fn pools_of(
+    pools: &mut Pools,
+    location: *const CUmemLocation,
+    kind: c_int,
+) -> CallResult<&mut DevicePools> {
+    // SAFETY: the caller's promise.
+    if unsafe { shared(location, kind) }? {
+        return Ok(&mut pools.shared);
+    }
+    // SAFETY: it was found to be one.
+    let location = unsafe { location.read_unaligned() };
+    pools.of(location.id)
+}
+
 /// The default pool of a location.
 ///
 /// # Safety
@@ -278,10 +311,8 @@ pub unsafe extern "C" fn cuMemGetDefaultMemPool(
     kind: c_int,
 ) -> Status {
     with_gpu("cuMemGetDefaultMemPool", |gpu| {
-        let pools = &gpu.held.pools;
         // SAFETY: the caller's promise.
-        let shared = unsafe { shared(location, kind) }?;
-        let pool = if shared { pools.shared_default } else { pools.default };
+        let pool = unsafe { pools_of(&mut gpu.held.pools, location, kind) }?.default;
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -297,10 +328,8 @@ pub unsafe extern "C" fn cuMemGetMemPool(
     kind: c_int,
 ) -> Status {
     with_gpu("cuMemGetMemPool", |gpu| {
-        let pools = &gpu.held.pools;
         // SAFETY: the caller's promise.
-        let shared = unsafe { shared(location, kind) }?;
-        let pool = if shared { pools.shared_current } else { pools.current };
+        let pool = unsafe { pools_of(&mut gpu.held.pools, location, kind) }?.current;
         // SAFETY: the caller's promise.
         unsafe { write(place, pool) }
     })
@@ -316,13 +345,14 @@ pub unsafe extern "C" fn cuMemSetMemPool(
     pool: CUmemoryPool,
 ) -> Status {
     with_gpu("cuMemSetMemPool", |gpu| {
+        let found = *gpu.held.pools.all.get(pool)?;
         // SAFETY: the caller's promise.
-        let shared = unsafe { shared(location, kind) }?;
-        if gpu.held.pools.all.get(pool)?.managed != shared {
+        let current = unsafe { pools_of(&mut gpu.held.pools, location, kind) }?;
+        let of = current.of;
+        if found.managed != of.is_none() || of.is_some_and(|device| device != found.device) {
             return Err(Status::InvalidValue);
         }
-        let pools = &mut gpu.held.pools;
-        *(if shared { &mut pools.shared_current } else { &mut pools.current }) = pool;
+        current.current = pool;
         Ok(())
     })
 }

@@ -150,7 +150,7 @@ pub extern "C" fn cuMemUnmap(address: CUdeviceptr, bytes: usize) -> Status {
     })
 }
 
-/// Says what the device may do with mapped memory.
+/// Says what devices may do with mapped memory.
 ///
 /// # Safety
 /// `descriptions` is null or points to `count` descriptions.
@@ -177,7 +177,9 @@ pub unsafe extern "C" fn cuMemSetAccess(
                 return Err(gpu.trial.report.unsupported(what));
             }
             check_device(description.location.id)?;
-            gpu.memory.set_access(address, bytes, access).map_err(|_| Status::InvalidValue)?;
+            let device = u32::try_from(description.location.id).unwrap_or(0);
+            let set = gpu.memory.set_access((address, bytes), device, access);
+            set.map_err(|_| Status::InvalidValue)?;
         }
         Ok(())
     })
@@ -196,7 +198,8 @@ pub unsafe extern "C" fn cuMemGetAccess(
         not_null(location)?;
         // SAFETY: not null, and the caller vouches for the rest.
         let location = unsafe { location.read_unaligned() };
-        let (access, _) = gpu.memory.mapping(address).ok_or(Status::InvalidValue)?;
+        let device = u32::try_from(location.id).unwrap_or(0);
+        let (access, _) = gpu.memory.mapping(address, device).ok_or(Status::InvalidValue)?;
         let flags = match (location.kind, access) {
             (LOCATION_DEVICE, MappingAccess::Read) => 1,
             (LOCATION_DEVICE, MappingAccess::ReadWrite) => 3,
@@ -217,7 +220,7 @@ pub unsafe extern "C" fn cuMemRetainAllocationHandle(
 ) -> Status {
     with_context("cuMemRetainAllocationHandle", |gpu, _| {
         not_null(place)?;
-        let (_, chunk) = gpu.memory.mapping(address as u64).ok_or(Status::InvalidValue)?;
+        let (_, chunk) = gpu.memory.mapping(address as u64, 0).ok_or(Status::InvalidValue)?;
         gpu.memory.retain_chunk(chunk).map_err(|_| Status::InvalidValue)?;
         // SAFETY: the caller's promise.
         unsafe { write(place, chunk) }

@@ -412,6 +412,13 @@ impl Machine<'_> {
         }
     }
 
+    /// Somebody else has run meanwhile: see [`MemoryModel::others_ran`].
+    pub fn others_ran(&mut self) {
+        if let Some(model) = &mut self.model {
+            model.others_ran();
+        }
+    }
+
     /// A warp has arrived at a CTA barrier, with these lanes.
     pub(super) fn model_arrived(&mut self, w: usize, barrier: u32, lanes: u32, pc: u32) {
         let at = self.at(w, pc, lanes);

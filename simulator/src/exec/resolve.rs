@@ -406,9 +406,8 @@ impl Machine<'_> {
         if global && self.memory.was_freed(address) {
             return Err(StopKind::Freed { address, size, access });
         }
-        if global && self.memory.allocation(address).is_some_and(|(base, len)| base + len - address >= bytes)
-        {
-            return Err(StopKind::NoAccess { address, size, access });
+        if global && let Some(refused) = self.memory.refused(address, size, access) {
+            return Err(refused);
         }
         let near = if global { self.memory.nearest(address) } else { None };
         Err(StopKind::OutOfBounds { address, size, access, near })

@@ -180,10 +180,33 @@ impl Program {
         config: &DeviceConfig,
         isa: Isa,
     ) -> Result<Program, LoadError> {
+        Program::load_with(module, memory, config, isa, &|_| None)
+    }
+
+    /// Loads a module for another device: its managed variables are those of the first device's, as there is one of each for all.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub fn load_beside(
+        module: &Module,
+        memory: &mut Memory,
+        config: &DeviceConfig,
+        first: &Program,
+    ) -> Result<Program, LoadError> {
+        Program::load_with(module, memory, config, Isa::detect(), &|name| first.variable(name))
+    }
+
+    fn load_with(
+        module: &Module,
+        memory: &mut Memory,
+        config: &DeviceConfig,
+        isa: Isa,
+        shared: symbols::SharedManaged<'_>,
+    ) -> Result<Program, LoadError> {
         // The processor must have what the row functions need, whoever asks.
         let isa = if Isa::detect() == Isa::V3 { isa } else { Isa::Portable };
         let mut allocations = Vec::new();
-        let loaded = build(module, memory, config, isa, &mut allocations);
+        let loaded = build(module, (memory, shared), config, isa, &mut allocations);
         match loaded {
             Ok(mut program) => {
                 program.allocations = allocations;
@@ -285,7 +308,7 @@ const PURE_VIRTUAL: &str = "__cxa_pure_virtual";
 
 fn build(
     module: &Module,
-    memory: &mut Memory,
+    (memory, managed): (&mut Memory, symbols::SharedManaged<'_>),
     config: &DeviceConfig,
     isa: Isa,
     allocations: &mut Vec<u64>,
@@ -300,8 +323,8 @@ fn build(
     })?;
     let variables =
         || symbols::variables(module).chain(functions.iter().flat_map(|f| reach::static_variables(f)));
-    let placed = symbols::place(variables(), memory, allocations)?;
-    symbols::initialise(variables(), &placed, &names, &shared, memory)?;
+    let placed = symbols::place(variables(), memory, managed, allocations)?;
+    symbols::initialise(variables(), &placed, &names, &shared, memory, allocations)?;
 
     let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa);
     builder.share_rows = config.share_rows;

@@ -16,6 +16,9 @@ pub(super) struct Placed {
     pub size: u64,
 }
 
+/// Where managed variables are that another load has made, with their sizes.
+pub(super) type SharedManaged<'s> = &'s dyn Fn(&str) -> Option<(u64, u64)>;
+
 /// What instrumentation brings along, by its name: the tester's, not the program's.
 pub(super) fn is_ours(name: &str) -> bool {
     name.starts_with("__bugaroo_")
@@ -39,14 +42,19 @@ pub(super) fn variables(module: &Module) -> impl Iterator<Item = &Variable> {
 }
 
 /// Allocates every variable of global and constant memory; the addresses go to `allocated` even when a
-/// later one fails, so that the caller can give them back.
+/// later one fails, so that the caller can give them back. Managed ones that `shared` knows are there already.
 pub(super) fn place<'m>(
     variables: impl Iterator<Item = &'m Variable>,
     memory: &mut Memory,
+    shared: SharedManaged<'_>,
     allocated: &mut Vec<u64>,
 ) -> Result<FxHashMap<&'m str, Placed>, MemoryError> {
     let mut placed = FxHashMap::default();
     for variable in variables {
+        if let Some((address, size)) = shared(&variable.name).filter(|_| variable.managed) {
+            placed.insert(variable.name.as_str(), Placed { address, size });
+            continue;
+        }
         let size = size(variable);
         // The tester's are no part of digests, and accesses to them no scheduling points.
         let kind = match variable {
@@ -69,6 +77,7 @@ pub(super) fn initialise<'m>(
     functions: &FxHashMap<&str, u32>,
     shared: &SharedLayout,
     memory: &mut Memory,
+    allocated: &[u64],
 ) -> Result<(), LoadError> {
     for variable in variables {
         let element = variable.ty.bytes() as usize;
@@ -97,6 +106,10 @@ pub(super) fn initialise<'m>(
             bytes.extend((0..element).map(|i| value.get(i).copied().unwrap_or(0)));
         }
         let home = placed[variable.name.as_str()];
+        // What is shared has its value, which the program may have changed.
+        if !allocated.contains(&home.address) {
+            continue;
+        }
         bytes.truncate(usize::try_from(home.size).unwrap_or(usize::MAX));
         memory.write(home.address, &bytes)?;
     }

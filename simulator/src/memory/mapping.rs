@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::MemoryError;
+use super::owners::bit;
 use crate::address::{VIRTUAL_BASE, VIRTUAL_END};
 
 /// What chunks, ranges and mappings are multiples of.
@@ -26,6 +27,40 @@ pub enum MappingAccess {
     ReadWrite,
 }
 
+/// What devices may do with a mapping. Bits by ordinal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Granted {
+    read: u32,
+    write: u32,
+}
+
+impl Granted {
+    /// What one of them may do.
+    pub fn of(&self, device: u32) -> MappingAccess {
+        match (self.write & bit(device), self.read & bit(device)) {
+            (0, 0) => MappingAccess::None,
+            (0, _) => MappingAccess::Read,
+            _ => MappingAccess::ReadWrite,
+        }
+    }
+
+    /// Whether a device may do this; None: whether any may.
+    pub fn lets(&self, device: Option<u32>, access: MappingAccess) -> bool {
+        let among = device.map_or(u32::MAX, bit);
+        match access {
+            MappingAccess::None => true,
+            MappingAccess::Read => (self.read | self.write) & among != 0,
+            MappingAccess::ReadWrite => self.write & among != 0,
+        }
+    }
+
+    fn set(&mut self, device: u32, access: MappingAccess) {
+        let on = |set: u32, yes: bool| if yes { set | bit(device) } else { set & !bit(device) };
+        self.read = on(self.read, access >= MappingAccess::Read);
+        self.write = on(self.write, access == MappingAccess::ReadWrite);
+    }
+}
+
 /// A part of a chunk that stands in a reserved range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapping {
@@ -35,7 +70,7 @@ pub(super) struct Mapping {
     pub chunk: u64,
     /// Where in the chunk it begins.
     pub offset: u64,
-    pub access: MappingAccess,
+    pub access: Granted,
 }
 
 /// How often a chunk is in use.
@@ -145,7 +180,7 @@ impl Mappings {
             return Err(outside);
         }
         found.mappings += 1;
-        self.mapped.insert(start, Mapping { start, bytes, chunk, offset, access: MappingAccess::None });
+        self.mapped.insert(start, Mapping { start, bytes, chunk, offset, access: Granted::default() });
         Ok(())
     }
 
@@ -180,13 +215,18 @@ impl Mappings {
         Ok(unused)
     }
 
-    /// Grants access to a range, which must be whole mappings.
-    pub fn set_access(&mut self, start: u64, bytes: u64, access: MappingAccess) -> Result<(), MemoryError> {
+    /// Grants a device access to a range, which must be whole mappings.
+    pub fn set_access(
+        &mut self,
+        (start, bytes): (u64, u64),
+        device: u32,
+        access: MappingAccess,
+    ) -> Result<(), MemoryError> {
         if !self.is_whole(start, bytes) {
             return Err(MemoryError::OutOfBounds { address: start, bytes });
         }
         for (_, mapping) in self.mapped.range_mut(start..start + bytes) {
-            mapping.access = access;
+            mapping.access.set(device, access);
         }
         Ok(())
     }

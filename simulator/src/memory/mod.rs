@@ -20,6 +20,8 @@ mod hash;
 mod heap;
 mod host_range;
 mod mapping;
+mod owners;
+mod peers;
 mod segment;
 mod shared;
 mod table;
@@ -32,6 +34,8 @@ use hash::Hash;
 use host_range::{HostRange, HostRanges};
 use mapping::Mappings;
 pub use mapping::{GRANULARITY, MappingAccess};
+use owners::Peers;
+pub use owners::{MemoryOwner, OwnerAccess};
 use segment::{Held, Segment};
 pub(crate) use shared::Shared;
 
@@ -140,6 +144,8 @@ pub struct Memory {
     host_visible: Option<Segment>,
     registered: HostRanges,
     mappings: Mappings,
+    /// Whose what is, where there are several devices.
+    peers: Peers,
     capacity: u64,
     used: u64,
     /// How often what is allocated has changed.
@@ -164,6 +170,7 @@ impl Memory {
             host_visible: None,
             registered: HostRanges::default(),
             mappings: Mappings::new(),
+            peers: Peers::default(),
             capacity,
             used: 0,
             changes: 0,
@@ -195,6 +202,9 @@ impl Memory {
             return Err(full);
         }
         let address = self.device.alloc(bytes, align, kind).ok_or(full)?;
+        if kind == AllocationKind::Heap {
+            self.peers.allocated_by_code(address);
+        }
         self.used += bytes;
         Ok(address)
     }
@@ -216,6 +226,7 @@ impl Memory {
             return heap.free(address).map(|_| ()).ok_or(missing);
         }
         let bytes = self.device.free(address).ok_or(missing)?;
+        self.peers.freed(address);
         self.used -= bytes;
         Ok(())
     }
@@ -344,7 +355,9 @@ impl Memory {
     /// The region that holds `address`, if it can be accessed so; without an access, if it is there.
     fn region_for(&self, address: u64, access: Option<MappingAccess>) -> Option<Region> {
         if let Some(held) = self.device.find(address) {
-            return (held.kind != AllocationKind::Chunk).then(|| held.into());
+            let lets = |access| self.peers.lets(held.base, access == MappingAccess::ReadWrite);
+            let open = access.is_none_or(lets);
+            return (open && held.kind != AllocationKind::Chunk).then(|| held.into());
         }
         if let Some(held) = self.host_visible.as_ref().and_then(|heap| heap.find(address)) {
             return Some(held.into());
@@ -354,7 +367,8 @@ impl Memory {
             let host = (chunk.host as u64).wrapping_add(mapping.offset);
             let bias = host.wrapping_sub(mapping.start);
             let region = Region { base: mapping.start, len: mapping.bytes, bias, ..Region::NONE };
-            return access.is_none_or(|access| access <= mapping.access).then_some(region);
+            let device = self.peers.running;
+            return access.is_none_or(|access| mapping.access.lets(device, access)).then_some(region);
         }
         let range = self.registered.find(address)?;
         let region = Region { base: range.start, len: range.bytes, ..Region::NONE };

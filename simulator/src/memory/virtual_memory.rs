@@ -73,17 +73,22 @@ impl Memory {
         Ok(())
     }
 
-    /// Says what device code may do with a range of whole mappings.
+    /// Says what code of a device may do with a range of whole mappings.
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`] when it is not.
-    pub fn set_access(&mut self, address: u64, bytes: u64, access: MappingAccess) -> Result<(), MemoryError> {
+    pub fn set_access(
+        &mut self,
+        range: (u64, u64),
+        device: u32,
+        access: MappingAccess,
+    ) -> Result<(), MemoryError> {
         self.changes += 1;
-        self.mappings.set_access(address, bytes, access)
+        self.mappings.set_access(range, device, access)
     }
 
-    /// What device code may do at a mapped address, and the chunk that is mapped there.
-    pub fn mapping(&self, address: u64) -> Option<(MappingAccess, u64)> {
-        self.mappings.find(address).map(|mapping| (mapping.access, mapping.chunk))
+    /// What code of a device may do at a mapped address, and the chunk that is mapped there.
+    pub fn mapping(&self, address: u64, device: u32) -> Option<(MappingAccess, u64)> {
+        self.mappings.find(address).map(|mapping| (mapping.access.of(device), mapping.chunk))
     }
 }

@@ -223,6 +223,10 @@ impl MemoryModel for Beyond {
         self.empty(world);
     }
 
+    fn others_ran(&mut self) {
+        self.under.others_ran();
+    }
+
     fn stale_reads(&self) -> Vec<StaleLoads> {
         self.under.stale_reads()
     }

@@ -154,6 +154,10 @@ impl MemoryModel for Lockstep<'_> {
         self.under.settle(world);
     }
 
+    fn others_ran(&mut self) {
+        self.under.others_ran();
+    }
+
     fn stale_reads(&self) -> Vec<StaleLoads> {
         self.under.stale_reads()
     }

@@ -263,6 +263,10 @@ pub trait MemoryModel {
         let _ = world;
     }
 
+    /// Somebody else has run since the grid's last turn, who may have told one of its threads what another one has released to them:
+    /// nobody here may read anything older from now on.
+    fn others_ran(&mut self) {}
+
     /// Loads that read older values than memory held, the likeliest to matter first.
     fn stale_reads(&self) -> Vec<StaleLoads> {
         Vec::new()

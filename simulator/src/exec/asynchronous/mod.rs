@@ -306,7 +306,10 @@ impl Machine<'_> {
                 Ok(Spot::Global(address, write))
             }
             _ if self.memory.was_freed(address) => Err(StopKind::Freed { address, size, access }),
-            _ => Err(outside(self.memory.nearest(address))),
+            _ => Err(self
+                .memory
+                .refused(address, size, access)
+                .unwrap_or_else(|| outside(self.memory.nearest(address)))),
         }
     }
 

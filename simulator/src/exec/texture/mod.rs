@@ -41,7 +41,12 @@ impl Behind<'_> {
                 if self.memory.was_freed(address) {
                     return StopKind::Freed { address, size, access };
                 }
-                StopKind::OutOfBounds { address, size, access, near: self.memory.nearest(address) }
+                self.memory.refused(address, size, access).unwrap_or_else(|| StopKind::OutOfBounds {
+                    address,
+                    size,
+                    access,
+                    near: self.memory.nearest(address),
+                })
             })?;
             self.region.set(region);
         }

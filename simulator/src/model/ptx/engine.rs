@@ -342,6 +342,10 @@ impl MemoryModel for PtxModel {
         self.busy.iter().zip(&self.alive).any(|(busy, alive)| busy & alive != 0)
     }
 
+    fn others_ran(&mut self) {
+        self.machine.all_known();
+    }
+
     fn stale_reads(&self) -> Vec<crate::model::StaleLoads> {
         let thread = |key: ThreadKey| (u64::from(key.cta()), key.place());
         let told = |read: super::stale::StaleRead| crate::model::StaleLoads {
