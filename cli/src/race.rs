@@ -47,6 +47,7 @@ pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
     // A program that fails without injection under every schedule has no trials that look.
     let mut races = summary.races.take().unwrap_or_default();
     races.suppress(&rules);
+    summary.warnings.extend(one_grid(self::detectors(args.detector), args.trial.devices));
     let detector = args.detector.name();
     let shown = Shown { detector, summary: &summary, races: &races, rules: &rules, judged };
     for warning in &summary.warnings {
@@ -60,6 +61,22 @@ pub fn race(args: &RaceArgs) -> anyhow::Result<Exit> {
         RaceFormat::Sarif => print_json(&sarif::log(&shown, exit))?,
     }
     Ok(exit)
+}
+
+/// What detectors do not look for where there are several devices: all but the exact one look at one grid at a time.
+fn one_grid(detectors: Vec<Known>, devices: u32) -> Option<String> {
+    let names: Vec<String> = detectors
+        .iter()
+        .filter(|detector| **detector != Known::Ptx)
+        .map(|detector| format!("{detector:?}").to_lowercase())
+        .collect();
+    let more = if detectors.contains(&Known::Ptx) { "ptx does" } else { "--detector ptx does" };
+    (devices > 1 && !names.is_empty()).then(|| {
+        format!(
+            "{}: each looks at one kernel at a time, and for no races between devices; {more}",
+            names.join(", ")
+        )
+    })
 }
 
 fn exit(shown: &Shown<'_>, findings: u8) -> Exit {

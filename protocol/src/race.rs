@@ -127,6 +127,8 @@ pub enum RaceMissing {
     ProxyFence,
     /// An order of streams: an event, or a synchronisation.
     Stream,
+    /// A release and an acquire of system scope, or accesses of it: the two are of two devices.
+    System,
     /// A synchronisation of the host with the device.
     HostSync,
     /// An order of a grid and one that it has launched: a barrier before the launch, or a tail launch.

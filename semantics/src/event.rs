@@ -186,6 +186,14 @@ pub enum Event<'a> {
         /// The call of the host program.
         site: SiteNumber,
     },
+    /// Where there are several devices: the grid that a piece of work is runs on this one, before it begins. Threads of two
+    /// devices are in one `.sys` scope, and in no other.
+    OnDevice {
+        /// Its number.
+        work: WorkId,
+        /// The device's ordinal.
+        device: u32,
+    },
     /// A thread asks for a launch, a copy or a fill (dynamic parallelism), or has a stream of its grid wait.
     Asked {
         /// One lane.

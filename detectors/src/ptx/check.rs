@@ -82,6 +82,8 @@ impl Check<'_> {
         }
         let apart = if old.grid == new.grid {
             Reach::between(old.cta, new.cta, self.grid.map_or(1, |grid| grid.cluster))
+        } else if self.works.apart(old.grid, new.grid) {
+            Reach::System
         } else {
             Reach::Device
         };
@@ -102,7 +104,7 @@ impl Check<'_> {
                 return Some(true);
             }
             if !self.works.ordered(old.grid, new.grid) {
-                return Some(false);
+                return Some(self.works.talked_between(old.grid, new.grid) || self.observed_beyond(old, new));
             }
             let is_part = self.works.children.part(old.grid, new.grid).is_some();
             return if is_part && is_told_apart(old, new) { None } else { Some(true) };
@@ -123,6 +125,16 @@ impl Check<'_> {
             }
         }
         old.same_threads(new).then_some(true)
+    }
+
+    /// Whether another grid has observed the older one, and is the newer one's or has told that of it.
+    fn observed_beyond(&self, old: &Record, new: &Record) -> bool {
+        if !(old.is(STRONG) && old.is(WRITES)) || old.link == 0 {
+            return false;
+        }
+        let tells =
+            |grid: &u32| self.works.ordered(*grid, new.grid) || self.works.talked_between(*grid, new.grid);
+        self.links.beyond(old.link).iter().any(tells)
     }
 
     /// Compares two at the bytes of `at`, which both access. Where they race, that is reported, unless they are `excused`.

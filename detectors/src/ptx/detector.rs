@@ -3,6 +3,7 @@
 use bugaroo_semantics::event::WorkId;
 use rustc_hash::FxHashMap;
 
+use super::devices::Devices;
 use super::grids::Grids;
 use super::host_log::HostLog;
 use super::links::Links;
@@ -25,6 +26,8 @@ pub struct ExactDetector {
     pub(super) spare: Spare,
     /// Grids that have done a `fence.sc` that reaches others: by chain, in the order of their places there.
     pub(super) fenced: FxHashMap<u32, Vec<(u32, WorkId)>>,
+    /// What grids of several devices know of each other.
+    pub(super) devices: Devices,
     pub(super) report: Report,
 }
 

@@ -48,7 +48,7 @@ impl ExactDetector {
         };
         // With others of the list, by ranges: rows that are there would tell of the same again.
         for (other, old) in &self.host.all {
-            let ordered = check.works.ordered(old.grid, work);
+            let ordered = check.works.ordered(old.grid, work) || check.works.talked_between(old.grid, work);
             if let Some(part) = shared(other, &range)
                 && (writes || old.is(WRITES))
                 && !ordered
@@ -74,6 +74,7 @@ impl ExactDetector {
     /// What a range had is forgotten.
     pub(super) fn forget(&mut self, range: &Range) {
         self.host.forget(range);
+        self.devices.forget(range);
         let links = &mut self.links;
         self.shadow.each_global(*range, |_, row: &mut Row, gone| row.forget(gone, links));
     }

@@ -1,5 +1,6 @@
 //! Who has observed strong writes (PTX ISA, "Observation order").
 
+use bugaroo_semantics::event::WorkId;
 use bugaroo_semantics::scope::ThreadKey;
 
 /// A strong write: its number, and which use of that.
@@ -10,6 +11,9 @@ pub(super) type Name = (u32, u32);
 struct Link {
     /// Threads whose strong reads have read it, with the time by their CTA's clock.
     observers: Vec<(ThreadKey, u32)>,
+    /// Whose it is, and other grids of which a thread has.
+    grid: WorkId,
+    beyond: Vec<WorkId>,
     /// Cells that have it.
     cells: u32,
     /// How often the number has been given.
@@ -34,18 +38,20 @@ impl Default for Links {
 }
 
 impl Links {
-    /// A strong write in so many cells.
-    pub fn open(&mut self, cells: u32) -> u32 {
+    /// A strong write of a grid in so many cells.
+    pub fn open(&mut self, cells: u32, grid: WorkId) -> u32 {
         match self.free.pop() {
             Some(number) => {
                 let link = &mut self.all[number as usize];
                 link.cells = cells;
+                link.grid = grid;
                 link.observers = Vec::new();
+                link.beyond = Vec::new();
                 link.use_of = link.use_of.wrapping_add(1);
                 number
             }
             None => {
-                self.all.push(Link { cells, ..Link::default() });
+                self.all.push(Link { cells, grid, ..Link::default() });
                 (self.all.len() - 1) as u32
             }
         }
@@ -107,6 +113,28 @@ impl Links {
         }
     }
 
+    /// A strong read by a thread of a grid has, which may be another one than the write's, or has read what another one has handed
+    /// on.
+    pub fn observe_beyond(&mut self, (number, use_of): Name, grid: WorkId, by: ThreadKey, time: u32) {
+        if !self.is_valid(number, use_of) {
+            return;
+        }
+        if self.all[number as usize].grid == grid {
+            self.observe((number, use_of), by, time);
+        } else {
+            let beyond = &mut self.all[number as usize].beyond;
+            if !beyond.contains(&grid) {
+                beyond.push(grid);
+            }
+        }
+    }
+
+    /// Other grids that have observed it.
+    #[inline]
+    pub fn beyond(&self, number: u32) -> &[WorkId] {
+        &self.all[number as usize].beyond
+    }
+
     /// Whether anything waits to be told its source.
     #[inline]
     pub fn is_frozen(&self) -> bool {
@@ -122,6 +150,7 @@ impl Links {
             return None;
         }
         link.observers.clear();
+        link.beyond.clear();
         link.use_of = link.use_of.wrapping_add(1);
         Some(link.use_of)
     }

@@ -5,8 +5,9 @@
 //! number on those of one source that reach the device are told as one ([`EVERY`]), which whoever reads that source is taken to have
 //! observed, also by a scope that does not take in all of them: in doubt for the program.
 
-use bugaroo_semantics::event::WriteId;
+use bugaroo_semantics::event::{WorkId, WriteId};
 
+use super::few::Few;
 use super::release::{self, Entries, Reach};
 use super::sc::Stamp;
 use super::state::Message;
@@ -27,8 +28,9 @@ const EVERY: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     pub all: Vec<Message>,
-    /// What those that are not kept any more have handed over.
+    /// What those that are not kept any more have handed over, and which grids to other devices.
     pub lost: Entries,
+    pub lost_handed: Few<WorkId>,
     /// The last of their numbers.
     pub lost_up_to: WriteId,
     /// For `fence.sc`, of reads, too.
@@ -72,11 +74,12 @@ impl Messages {
         let past = |message: &&Message| !message.failed && message.live == 0;
         let Some(number) = self.all.iter().find(past).map(|message| message.number) else { return };
         self.lost_up_to = self.lost_up_to.max(number);
-        let lost = &mut self.lost;
+        let (lost, handed) = (&mut self.lost, &mut self.lost_handed);
         self.all.retain(|message| {
             let kept = message.number != number || message.live != 0;
             if !kept {
                 *lost = release::both(lost, &message.entries);
+                handed.add_all(message.handed.iter().copied());
             }
             kept
         });
@@ -84,7 +87,7 @@ impl Messages {
 
     /// An atomic that has written nothing.
     pub fn fail(&mut self, new: Message) {
-        let kind = |message: &Message| (message.number, message.size, message.reach);
+        let kind = |message: &Message| (message.number, message.size, message.reach, message.grid);
         let same = |message: &&mut Message| {
             (message.cta == new.cta || message.cta == EVERY)
                 && message.failed
@@ -94,10 +97,11 @@ impl Messages {
         if let Some(message) = self.all.iter_mut().find(same) {
             message.entries = release::both(&message.entries, &new.entries);
             message.before.add_all(new.before.iter().copied());
+            message.handed.add_all(new.handed.iter().copied());
             return;
         }
         let several = |message: &Message| message.failed && kind(message) == kind(&new);
-        if new.reach != Reach::Device || self.all.iter().filter(|message| several(message)).count() < FAILED {
+        if new.reach < Reach::Device || self.all.iter().filter(|message| several(message)).count() < FAILED {
             self.all.push(new);
             return;
         }
@@ -107,6 +111,7 @@ impl Messages {
             if is_one {
                 all.entries = release::both(&all.entries, &message.entries);
                 all.before.add_all(message.before.iter().copied());
+                all.handed.add_all(message.handed.iter().copied());
                 all.before.add_all((message.link != 0).then_some((message.link, message.use_of)));
                 all.live |= message.live;
                 all.mask |= message.mask;

@@ -25,19 +25,22 @@
 //! - Asynchronous copies of a grid count as done before the grids that its threads launch ([`children`]).
 //! - A proxy fence is missed only between a plain write and a later asynchronous read by a copy of the same CTA, where no
 //!   thread of that CTA has done one since the write.
-//! - Grids side by side that have read each other's strong writes, or both done `fence.sc`, are not compared from then on (a warning says so), nor system-scope
-//!   accesses with the host's own.
+//! - Grids side by side that have read each other's strong writes, or both done `fence.sc`, are not compared from then on (a warning says so), nor
+//!   what comes behind the one with what comes before the other; nor system-scope accesses with the host's own. Of two devices it takes more to have them
+//!   not compared: system scope, on both sides ([`beyond`]).
 //! - A read of a write that is older than the last 80 of its granule takes what all of those have released (a warning).
 //! - Of more than 8 compares that failed at one place with one source, a read of that source has observed all.
 //! - Of a long list of accesses to one place that all race with a new one, the newest is reported.
 
 mod behind;
+mod beyond;
 mod by_lane;
 mod cell;
 mod check;
 mod children;
 mod copies;
 mod detector;
+mod devices;
 mod fences;
 mod few;
 mod grids;
@@ -66,6 +69,7 @@ mod works;
 
 pub use detector::ExactDetector;
 
+use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::clocks::shared_map;
 use bugaroo_semantics::event::{Access, AccessKind, Event, WorkId};
 use bugaroo_semantics::scope::Strength;
@@ -97,6 +101,7 @@ impl Observer for ExactDetector {
             Event::Work { id, kind, chain, after, asked, .. } => {
                 self.works.add((id, kind), chain, after, asked);
             }
+            Event::OnDevice { work, device } => self.on_device(work, device),
             Event::Asked { by, number } => self.asked(&by, number),
             Event::Retired { before } => self.retire(before),
             Event::HostAccess { work, range, writes, site } => self.host_access(work, range, writes, site),
@@ -146,6 +151,12 @@ impl ExactDetector {
             _ => return,
         };
         self.on_mbarriers(event);
+        if self.devices.several
+            && let Event::Fence { by, fence, .. } = event
+            && fence.scope == Scope::Sys
+        {
+            self.fence_of_system(by, (fence.is_sc(), fence.kind.acquires()));
+        }
         let Some(grid) = self.grids.get_mut(&grid) else { return };
         match *event {
             Event::Exit(by) => grid.exit(&by),
@@ -153,6 +164,7 @@ impl ExactDetector {
                 grid.ensure(&by);
                 grid.letter |= fence.is_sc() && self.report.raced.contains(&by.grid);
                 grid.fence(&by, fence);
+                grid.release_beyond(&by, fence.scope, fence.kind.releases());
                 if fence.is_sc() && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
                     grid.fenced = true;
                     self.first_fence(by.grid);
@@ -233,7 +245,8 @@ impl ExactDetector {
         beside.extend(self.works.children.parents(grid).filter(partly));
         beside.sort_unstable();
         for other in beside {
-            if self.works.talk(other, grid) {
+            // Of two devices these fences may be of too narrow a scope: see there.
+            if !self.works.apart(other, grid) && self.works.talk(other, grid) {
                 self.report.all.warn(SIDE_BY_SIDE, 1);
                 self.talk_by_letter(other, grid);
             }
@@ -247,6 +260,7 @@ impl ExactDetector {
     fn retire(&mut self, before: WorkId) {
         self.works.retire(before);
         self.host.retire(before);
+        self.devices.retire(before);
         self.report.raced.retain(|work| *work >= before);
         for fenced in self.fenced.values_mut() {
             fenced.retain(|(_, grid)| *grid >= before);
@@ -292,7 +306,11 @@ impl RaceDetector for ExactDetector {
         let mut rows = 0;
         self.shadow.each(|row| rows += row.held());
         let grids: u64 = self.grids.values().map(Grid::held).sum();
-        let rest = self.works.held() + self.links.held() + self.host.held() + shared_map::held() as u64;
+        let rest = self.works.held()
+            + self.links.held()
+            + self.host.held()
+            + self.devices.held()
+            + shared_map::held() as u64;
         self.shadow.held() + rows + grids + rest
     }
 }

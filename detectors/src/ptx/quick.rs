@@ -31,6 +31,7 @@ impl ExactDetector {
             || access.size > 4
             || told_later
             || self.links.is_frozen()
+            || self.devices.several
         {
             return mask;
         }

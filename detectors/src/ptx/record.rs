@@ -89,7 +89,8 @@ impl Record {
         match self.flags >> 6 {
             0 => Reach::Cta,
             1 => Reach::Cluster,
-            _ => Reach::Device,
+            2 => Reach::Device,
+            _ => Reach::System,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What releases hand over, by how far they reach: within a CTA, a cluster, or the device.
+//! What releases hand over, by how far they reach: within a CTA, a cluster, or the device. Beyond the device: [`super::beyond`].
 //!
 //! As [`bugaroo_semantics::clocks::release`], with clusters told apart. A release by a thread with some reach gets to
 //! an acquire where both reach the other's thread: in one CTA always, in one cluster if both reach beyond their CTA, else if both
@@ -22,6 +22,8 @@ pub(super) enum Reach {
     Cta,
     Cluster,
     Device,
+    /// Of accesses, where there are several devices. To all else system scope reaches the device.
+    System,
 }
 
 impl Reach {

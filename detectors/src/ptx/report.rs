@@ -114,6 +114,9 @@ fn missing(
 ) -> MissingOrder {
     if old.grid != new.grid || old.is(HOST) || new.is(HOST) {
         let host = |record: &Record| works.kind(record.grid) == WorkKind::Host;
+        if works.apart(old.grid, new.grid) {
+            return MissingOrder::System;
+        }
         if works.children.part(old.grid, new.grid).is_some() {
             return MissingOrder::Launch;
         }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use bugaroo_ptx::types::Scope;
 use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::event::{Lanes, Shape, WhoseBytes, WorkId, WriteId};
 use bugaroo_semantics::scope::ThreadKey;
@@ -46,6 +47,8 @@ pub(super) struct Warp {
     pub sync: ByLane<LaneSync>,
     /// What its lanes keep for `fence.sc`.
     pub sc: ByLane<Sc>,
+    /// Lanes that have released for the system.
+    pub beyond: u32,
 }
 
 impl Warp {
@@ -122,6 +125,10 @@ pub(super) struct Message {
     /// Of an atomic: writes before it in its chain that are in the shadow.
     pub before: Few<Name>,
     pub entries: Entries,
+    /// Where there are several devices: grids of which threads have released for the system what comes before it.
+    pub handed: Few<WorkId>,
+    /// Of an atomic: writes of other grids before it in its chain, and of its own that these have handed on.
+    pub far: Few<Name>,
 }
 
 /// A store that is held back, one element of it.
@@ -246,6 +253,15 @@ impl Grid {
         let view = warp.views.of(lane).own_view(cta, place, time);
         warp.sync(lane).released = Some((time, moment, reach));
         Some(Rc::new(Release::new(cta, self.cluster, reach, &view)))
+    }
+
+    /// Lanes order at a scope: where that is the system's, what they write strongly from now on hands over what they have released to
+    /// other devices, too.
+    #[inline]
+    pub fn release_beyond(&mut self, by: &Lanes, scope: Scope, releases: bool) {
+        if scope == Scope::Sys && releases {
+            self.warps[by.warp as usize].beyond |= by.mask;
+        }
     }
 
     /// What its fences have released, as entries.

@@ -5,7 +5,7 @@
 //! or an acquire of the same place later.
 
 use bugaroo_ptx::types::Scope;
-use bugaroo_semantics::event::{Access, AccessKind, Lanes, WhoseBytes, WriteId, each};
+use bugaroo_semantics::event::{Access, AccessKind, Lanes, WhoseBytes, WorkId, WriteId, each};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 use super::check::{Actor, Check};
@@ -18,6 +18,7 @@ use super::record::{Kind, ONE, Record, STRONG, SYSTEM, WRITES, key};
 use super::release::{self, Entries, Reach};
 use super::rows::granule;
 use super::state::{Held, Message, Pending};
+use super::works::Works;
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
 /// One element of one lane's access.
@@ -42,6 +43,14 @@ pub(super) struct Sources {
     /// The writes that it has observed: what it has read, and what is before that in chains of atomics.
     pub chain: Few<Name>,
     pub entries: Entries,
+    /// Where there are several devices: grids of which threads have released for the system what it has observed, and of these
+    /// those of other devices.
+    pub handed: Few<WorkId>,
+    pub heard: Few<WorkId>,
+    /// Writes of other grids that it has observed, or that these have handed on.
+    pub far: Few<Name>,
+    /// It has read what another grid has released: what that knows of this one may come back.
+    pub back: bool,
 }
 
 impl Sources {
@@ -51,6 +60,20 @@ impl Sources {
             self.chain.add((message.link, message.use_of));
             self.links.add((message.link, message.use_of));
         }
+    }
+
+    /// A message of another grid is observed.
+    fn observe_beyond(&mut self, message: &Message) {
+        self.far.add_all(message.before.iter().chain(&*message.far).copied());
+        if message.link != 0 {
+            self.far.add((message.link, message.use_of));
+        }
+    }
+
+    /// A message is observed that may have come from another device.
+    fn take_handed(&mut self, handed: &[WorkId], me: WorkId, works: &Works) {
+        self.handed.add_all(handed.iter().copied());
+        self.heard.add_all(handed.iter().copied().filter(|grid| works.apart(*grid, me)));
     }
 }
 
@@ -78,6 +101,8 @@ impl ExactDetector {
             Strength::Strong(scope) => Reach::of(scope, cluster),
         };
         let atomic = matches!(access.kind, AccessKind::Atomic(_));
+        let system = access.strength == Strength::Strong(Scope::Sys);
+        let wide = if system && self.devices.several { Reach::System } else { reach };
         let record = Record {
             mask: 0,
             lanes: 0,
@@ -89,9 +114,7 @@ impl ExactDetector {
             link: 0,
             base: 0,
             shape: (access.size.trailing_zeros() as u8) << 3 | ONE,
-            flags: STRONG
-                | (reach as u8) << 6
-                | if access.strength == Strength::Strong(Scope::Sys) { SYSTEM } else { 0 },
+            flags: STRONG | (wide as u8) << 6 | if system { SYSTEM } else { 0 },
         };
         let mut released = false;
         for lane in each(self.quick(access, &record)) {
@@ -124,7 +147,17 @@ impl ExactDetector {
         if reads && !later && !bit(access.own) {
             sources = self.come_across(by, access.memory, at, record, None);
         }
+        if self.devices.several {
+            self.touch(by, access.memory, at);
+            self.hear(by, lane, &sources.heard, access.acquire && record.is(SYSTEM));
+        }
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        if let Some(scope) = access.strength.scope() {
+            grid.release_beyond(by, scope, access.release);
+        }
+        if sources.back {
+            grid.learn_back(by, lane);
+        }
         if reads {
             if access.acquire {
                 grid.take_banked(by, lane, at.reach, Some(place));
@@ -142,6 +175,8 @@ impl ExactDetector {
         let link =
             self.record(access, record, at, &chain, (later && access.acquire).then_some(&mut candidates));
         chain.iter().for_each(|name| self.links.observe(*name, at.me, record.time));
+        let far = &sources.far;
+        far.iter().for_each(|name| self.links.observe_beyond(*name, by.grid, at.me, record.time));
         if later {
             self.links.freeze();
             let Some(grid) = self.grids.get_mut(&by.grid) else { return };
@@ -162,9 +197,15 @@ impl ExactDetector {
             return;
         }
         let before = if atomic { self.still(&chain) } else { Few::default() };
+        let far = if atomic { self.still(&sources.far) } else { Few::default() };
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
         let own = if access.release { grid.release(by, lane, at.reach) } else { None };
         let carried = grid.carried(by, lane, place, &own);
+        let mut handed = Few::default();
+        if self.devices.several {
+            handed.add_all((grid.warps[by.warp as usize].beyond >> lane & 1 != 0).then_some(by.grid));
+            handed.add_all(sources.handed.iter().copied().filter(|_| atomic));
+        }
         if record.is(WRITES) {
             let entries = if atomic { release::both(&carried, &sources.entries) } else { carried };
             let message = Message {
@@ -173,7 +214,7 @@ impl ExactDetector {
                 grid: by.grid,
                 writer: at.me,
                 cta: by.block as u32,
-                reach: at.reach,
+                reach: record.reach(),
                 size: record.size(),
                 link,
                 use_of: if link == 0 { 0 } else { self.links.use_of(link) },
@@ -181,6 +222,8 @@ impl ExactDetector {
                 failed: false,
                 before,
                 entries,
+                handed,
+                far,
             };
             if bit(access.held) {
                 let held = Held { address: at.address, memory: access.memory, message };
@@ -194,6 +237,7 @@ impl ExactDetector {
             }
         } else {
             sources.chain = chain;
+            sources.handed = handed;
             let numbered = access.numbers.is_some();
             self.hand_over(by, access.memory, (record, at), &sources, carried, (numbered, false));
         }
@@ -222,8 +266,20 @@ impl ExactDetector {
                     sources.theirs |= if number.is_some() { message.mask } else { message.live };
                     sources.numbers.add(message.number);
                 }
+                if message.grid != by.grid && self.works.apart(message.grid, by.grid) {
+                    if message.reach == Reach::System && record.reach() == Reach::System {
+                        sources.take_handed(&message.handed, by.grid, &self.works);
+                        sources.observe_beyond(message);
+                    }
+                    continue;
+                }
                 if message.grid != by.grid {
-                    let both = message.reach == Reach::Device && at.reach == Reach::Device;
+                    let both = message.reach >= Reach::Device && at.reach == Reach::Device;
+                    if both {
+                        sources.take_handed(&message.handed, by.grid, &self.works);
+                        sources.observe_beyond(message);
+                        sources.back |= message.entries.is_some();
+                    }
                     if both
                         && !self.works.wholly_ordered(message.grid, by.grid)
                         && self.works.talk(message.grid, by.grid)
@@ -245,9 +301,12 @@ impl ExactDetector {
                 }
                 sources.entries = release::both(&sources.entries, &message.entries);
                 sources.observe(message);
+                sources.far.add_all(message.far.iter().copied());
+                sources.take_handed(&message.handed, by.grid, &self.works);
             }
             if !found && number.is_some_and(|number| number != 0 && number <= messages.lost_up_to) {
                 sources.entries = release::both(&sources.entries, &messages.lost);
+                sources.take_handed(&messages.lost_handed, by.grid, &self.works);
                 self.report.all.warn("a read's source is too old to be known; it is taken to synchronise with all that came before", 1);
             }
         }
@@ -265,7 +324,7 @@ impl ExactDetector {
     ) -> u32 {
         let by = &access.by;
         let writes = record.is(WRITES);
-        let link = if writes { self.links.open(granules(at.mask).count() as u32) } else { 0 };
+        let link = if writes { self.links.open(granules(at.mask).count() as u32, by.grid) } else { 0 };
         let Some(grid) = self.grids.get(&by.grid) else { return link };
         let warp = &grid.warps[by.warp as usize];
         self.report.here = (access.memory, at.row << ROW_SHIFT);
@@ -316,7 +375,11 @@ impl ExactDetector {
         carried: Entries,
         (numbered, later): (bool, bool),
     ) {
-        if carried.is_none() && sources.links.is_empty() && sources.entries.is_none() {
+        if carried.is_none()
+            && sources.links.is_empty()
+            && sources.entries.is_none()
+            && sources.handed.is_empty()
+        {
             return;
         }
         self.told[usize::from(memory != WhoseBytes::Global)] = true;
@@ -350,7 +413,7 @@ impl ExactDetector {
                     grid: by.grid,
                     writer: ThreadKey::NOBODY,
                     cta: by.block as u32,
-                    reach: at.reach,
+                    reach: record.reach(),
                     size: record.size(),
                     link,
                     use_of,
@@ -358,6 +421,8 @@ impl ExactDetector {
                     failed: true,
                     before: before.clone(),
                     entries: entries.clone(),
+                    handed: sources.handed.clone(),
+                    far: sources.far.clone(),
                 });
             }
         }

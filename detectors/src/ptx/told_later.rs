@@ -7,7 +7,7 @@ use bugaroo_semantics::event::{Lanes, Range, WhoseBytes, WriteId};
 use super::check::Check;
 use super::detector::ExactDetector;
 use super::places::{Place, overlap, place_of};
-use super::record::{Record, key};
+use super::record::{Record, SYSTEM, key};
 use super::release::{self, Reach, Release};
 use super::rows::Row;
 use super::state::Message;
@@ -107,11 +107,14 @@ impl ExactDetector {
                 index += 1;
             }
             let (memory, address, size, record, acquire, link) = read_of;
-            let at =
-                Element { lane, address, row: address >> ROW_SHIFT, mask: part, me, reach: record.reach() };
+            let reach = record.reach().min(Reach::Device);
+            let at = Element { lane, address, row: address >> ROW_SHIFT, mask: part, me, reach };
             let mut sources = self.come_across(by, memory, at, &record, Some(number));
             let place = place_of(memory, address, size);
             self.take_sources(by, at, place, acquire, &sources);
+            if self.devices.several {
+                self.hear(by, lane, &sources.heard, acquire && record.is(SYSTEM));
+            }
             if acquire && releases {
                 self.release_acquired(by, at, place, &mut sources);
             }
@@ -130,6 +133,8 @@ impl ExactDetector {
             }
             // What it has observed is before what follows it, not before itself.
             sources.chain.iter().for_each(|name| self.links.observe(*name, me, record.time));
+            let far = &sources.far;
+            far.iter().for_each(|name| self.links.observe_beyond(*name, by.grid, me, record.time));
         }
         if !pending.is_empty()
             && let Some(grid) = self.grids.get_mut(&by.grid)
@@ -140,6 +145,9 @@ impl ExactDetector {
 
     fn take_sources(&mut self, by: &Lanes, at: Element, place: Place, acquire: bool, sources: &Sources) {
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
+        if sources.back {
+            grid.learn_back(by, at.lane);
+        }
         if acquire {
             grid.acquire(by, at.lane, at.reach, &sources.entries);
         }
@@ -178,6 +186,8 @@ impl ExactDetector {
                 |message: &&mut Message| (message.link, message.use_of) == (link, use_of) && !message.failed;
             for message in messages.all.iter_mut().filter(its) {
                 message.entries = release::both(&message.entries, &sources.entries);
+                message.handed.add_all(sources.handed.iter().copied());
+                message.far.add_all(sources.far.iter().copied());
                 message.before.add_all(before.iter().copied().filter(|name| name.0 != link));
             }
         }

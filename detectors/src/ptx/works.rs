@@ -39,8 +39,12 @@ pub(super) struct Works {
     retired: FxHashMap<u32, u32>,
     /// Grids that have talked to each other through memory while neither came behind the other.
     talked: FxHashSet<(WorkId, WorkId)>,
+    /// Where grids run, where there are several devices.
+    devices: FxHashMap<WorkId, u32>,
     /// What was asked last, and the answers: new work may change them.
     asked: [Cell<(WorkId, WorkId, bool)>; ASKED],
+    /// The same of [`Self::talked_between`], which new talk may change, too.
+    between: [Cell<(WorkId, WorkId, bool)>; ASKED],
 }
 
 const ASKED: usize = 16;
@@ -55,6 +59,7 @@ impl Works {
         asked: Option<(WorkId, u32)>,
     ) {
         self.asked = Default::default();
+        self.between = Default::default();
         if self.works.is_empty() {
             self.first = id;
         }
@@ -92,6 +97,7 @@ impl Works {
     /// as what nobody has told of does.
     pub fn retire(&mut self, before: WorkId) {
         self.asked = Default::default();
+        self.between = Default::default();
         while self.first < before
             && let Some(work) = self.works.pop_front()
         {
@@ -107,6 +113,7 @@ impl Works {
             }
         }
         self.talked.retain(|(older, _)| *older >= before);
+        self.devices.retain(|work, _| *work >= before);
         self.children.retire(before);
     }
 
@@ -163,9 +170,58 @@ impl Works {
         self.get(id).map_or(WorkKind::Mark, |work| work.kind)
     }
 
-    /// One has read what the other wrote, both strongly: nothing is said of the two from now on. Whether that is new.
+    /// One has read what the other wrote, both strongly: nothing is said of the two from now on, nor of the one and those that the
+    /// other has talked to, whose accesses it may know of. Whether that is new.
     pub fn talk(&mut self, a: WorkId, b: WorkId) -> bool {
-        self.talked.insert((a.min(b), a.max(b)))
+        if !self.talked.insert((a.min(b), a.max(b))) {
+            return false;
+        }
+        self.between = Default::default();
+        let with = |one: WorkId| {
+            let other = |pair: &(WorkId, WorkId)| match pair {
+                (other, its) | (its, other) if *its == one => Some(*other),
+                _ => None,
+            };
+            self.talked.iter().filter_map(other).collect::<Vec<_>>()
+        };
+        let (ours, theirs) = (with(a), with(b));
+        for one in ours.into_iter().chain([a]) {
+            for other in theirs.iter().copied().chain([b]).filter(|other| *other != one) {
+                self.talked.insert((one.min(other), one.max(other)));
+            }
+        }
+        true
+    }
+
+    /// Whether the first comes before one of two that have talked, and the second behind the other one, or is that.
+    pub fn talked_between(&self, first: WorkId, second: WorkId) -> bool {
+        if self.talked.is_empty() {
+            return false;
+        }
+        let asked = &self.between[(first ^ second.rotate_left(3)) as usize % ASKED];
+        let (one, other, answer) = asked.get();
+        if (one, other) == (first, second) {
+            return answer;
+        }
+        let leads = |from: WorkId, to: WorkId| self.ordered(first, from) && self.ordered(to, second);
+        let answer = self.talked.iter().any(|(a, b)| leads(*a, *b) || leads(*b, *a));
+        asked.set((first, second, answer));
+        answer
+    }
+
+    /// A grid runs on this device.
+    pub fn set_device(&mut self, work: WorkId, device: u32) {
+        self.devices.insert(work, device);
+    }
+
+    /// Whether two grids run on two devices.
+    #[inline]
+    pub fn apart(&self, a: WorkId, b: WorkId) -> bool {
+        if self.devices.is_empty() {
+            return false;
+        }
+        let (one, other) = (self.devices.get(&a), self.devices.get(&b));
+        one.is_some() && other.is_some() && one != other
     }
 
     /// Whether they have.

@@ -69,6 +69,8 @@ pub struct Axioms {
     pub nodes: Vec<Node>,
     pub sync: Vec<(usize, usize)>,
     pub cluster: HashMap<WorkId, u32>,
+    /// Where grids run; those that are not named, on the first device.
+    pub devices: HashMap<WorkId, u32>,
     works: HashMap<WorkId, (Vec<WorkId>, WorkKind)>,
     memory: HashMap<(WhoseBytes, u64), usize>,
     numbers: HashMap<(u64, WhoseBytes, u64), usize>,
@@ -218,7 +220,10 @@ impl Axioms {
                 }
                 _ => true,
             },
-            _ => matches!(scope, Scope::Gpu | Scope::Sys),
+            _ => {
+                let device = |agent: Agent| self.devices.get(&agent.work()).copied().unwrap_or(0);
+                scope == Scope::Sys || (scope == Scope::Gpu && device(a) == device(b))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod agents;
 mod axioms;
 mod children;
+mod devices;
 mod fences;
 mod forced;
 mod generate;

@@ -310,6 +310,7 @@ fn missing(missing: MissingOrder) -> RaceMissing {
         MissingOrder::CopyWait => RaceMissing::CopyWait,
         MissingOrder::ProxyFence => RaceMissing::ProxyFence,
         MissingOrder::Stream => RaceMissing::Stream,
+        MissingOrder::System => RaceMissing::System,
         MissingOrder::HostSync => RaceMissing::HostSync,
         MissingOrder::Launch => RaceMissing::Launch,
         MissingOrder::GridEnd => RaceMissing::GridEnd,

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bugaroo_semantics::Observer as _;
+use bugaroo_semantics::event::Event;
 use bugaroo_simulator::{LaunchWatch, Program};
 
 use crate::lane::Ticket;
@@ -19,12 +21,16 @@ impl Gpu {
         shape: ([u32; 3], [u32; 3]),
     ) -> Option<LaunchWatch> {
         let seed = self.trial.injection.seed();
+        let device = self.runs_on(ticket);
         let (grid, site) = self.running.queue.order.as_ref()?.work(ticket);
         let race = self.trial.race.as_mut()?;
         let Some((first_site, is_new)) = race.programs.first(program) else {
             race.counts.unwatched += 1;
             return None;
         };
+        if let Some(device) = device {
+            race.looker.borrow_mut().event(&Event::OnDevice { work: grid, device });
+        }
         race.grids.insert(grid, RaceGrid { kernel: kernel.into(), shape, site });
         if is_new {
             let roles = program.roles();

@@ -314,6 +314,15 @@ pub fn missing(race: &Race) -> [String; 2] {
             "the same lock around both: atomicCAS() with a fence behind it, and a fence before atomicExch(), of a scope that takes in \
              both threads",
         ),
+        RaceMissing::System if [&race.first, &race.second].iter().all(|party| party.scope != "weak") => said(
+            "both are strong, but one of them is not of system scope, and they are of two devices".to_owned(),
+            "system scope: atomicAdd_system() and its like, volatile, or cuda::thread_scope_system, for both",
+        ),
+        RaceMissing::System => said(
+            "the two are of two devices, and no release and acquire of system scope orders them; device scope does not".to_owned(),
+            "__threadfence_system() before the flag that tells the other device is set and behind where it is seen, the flag \
+             volatile or a cuda::atomic_ref of system scope; or an event or cudaDeviceSynchronize() between them",
+        ),
         RaceMissing::HostSync => said(
             "the host has not waited for the device".to_owned(),
             "cudaDeviceSynchronize(), cudaStreamSynchronize() or cudaEventSynchronize() before the host goes on",
