@@ -21,6 +21,8 @@ pub struct WritablePlace {
     pub beside: Beside,
     /// Where its position does not tell: the sites that what is written there comes directly behind.
     pub behind: Vec<SiteId>,
+    /// What a fence is that is written there, where its block is not enough.
+    pub fence: Inserted,
     /// At the start of a macro's definition: the statements that use it, before which that is.
     pub uses: Vec<SourceSpan>,
 }
@@ -74,8 +76,14 @@ impl WritablePlace {
         self.spot.side
     }
 
+    /// What is written for it: a fence gets the scope that it has to have here.
+    pub fn written(&self, what: Inserted) -> Inserted {
+        if what == Inserted::Fence { self.fence } else { what }
+    }
+
     /// What it takes to have something there; nothing where sites tell the place.
     pub fn insertions(&self, what: Inserted) -> Vec<Insertion> {
+        let what = self.written(what);
         if !self.uses.is_empty() {
             let before = |span: &SourceSpan| Insertion { span: span.clone(), side: Side::Before, what };
             return self.uses.iter().map(before).collect();

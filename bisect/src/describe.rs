@@ -1,6 +1,6 @@
 //! An answer in the words of the report: what is known of each missing fence, and what the answer cannot know.
 
-use bugaroo_protocol::{Model, SiteId, SiteKind};
+use bugaroo_protocol::{Inserted, Model, SiteId, SiteKind};
 
 use crate::narrow::space_name;
 use crate::places::follows;
@@ -35,8 +35,16 @@ pub fn missing(subject: &Subject, fence: &MissingFence, confidence: f64) -> Miss
             let next = SiteId { index: access.id.index + 1, ..access.id };
             site.id == next && site.function == access.function && site.kind == SiteKind::Fence
         })
-        .filter(|site| site.scope.as_deref() == Some("cta"))
+        .filter(|site| match site.scope.as_deref() {
+            Some("cta") => true,
+            Some("gpu") => subject.several_devices(),
+            _ => false,
+        })
         .map(OwnFence::from);
+    let what = match fence.what() {
+        Inserted::Fence if subject.several_devices() => Inserted::SystemFence,
+        what => what,
+    };
     MissingAfter {
         space: space_name(fence.space).to_owned(),
         kernel,
@@ -45,8 +53,13 @@ pub fn missing(subject: &Subject, fence: &MissingFence, confidence: f64) -> Miss
         ptx_line: access.ptx_line,
         source: place.source.clone(),
         place: place.where_(),
-        call: call(fence.what()).trim_end_matches(';').to_owned(),
-        scope: if fence.narrow { "cta" } else { "gpu" }.to_owned(),
+        call: call(what).trim_end_matches(';').to_owned(),
+        scope: match what {
+            Inserted::SystemFence => "sys",
+            _ if fence.narrow => "cta",
+            _ => "gpu",
+        }
+        .to_owned(),
         confidence,
         trials: fence.trials,
         access,
@@ -81,6 +94,14 @@ pub fn caveats(subject: &Subject, report: &SearchReport) -> Vec<String> {
         caveats.push(
             "a fence makes the stores visible, it does not wait for other threads: where these have to wait, \
              __syncthreads() or, within a warp, __syncwarp() is what is missing; both order memory, too"
+                .to_owned(),
+        );
+    }
+    if subject.several_devices() {
+        caveats.push(
+            "there are several devices: fences are tried at system scope, and nothing is said of fences that could go or be narrower, as \
+             what another device has stored is never read late here; a fence that is missing behind the load of a flag of another device \
+             does not show (bugaroo race shows it)"
                 .to_owned(),
         );
     }

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use bugaroo_protocol::Model;
+use bugaroo_protocol::{Model, SiteKind};
 
 use crate::own::{OwnChange, change};
 use crate::patch::{EditId, EditsByFile, Patch};
@@ -34,13 +34,20 @@ struct Writer<'a> {
     edits: EditsByFile,
     rests_on: Vec<(EditId, String)>,
     left_out: Vec<String>,
+    /// The scope of what is widened.
+    wide: FenceScope,
 }
 
 /// The patch of an answer, with paths relative to `folder`.
 pub fn patch(answer: &Answer, sources: &mut Sources, folder: &Path) -> Hunks {
     let report = &answer.report;
-    let mut writer =
-        Writer { sources, edits: EditsByFile::new(), rests_on: Vec::new(), left_out: Vec::new() };
+    let mut writer = Writer {
+        sources,
+        edits: EditsByFile::new(),
+        rests_on: Vec::new(),
+        left_out: Vec::new(),
+        wide: answer.wide,
+    };
     for fence in &answer.missing {
         writer.missing(fence, report);
     }
@@ -99,11 +106,12 @@ impl Writer<'_> {
         let (place, why) = (&fence.place, without_it(fence, need));
         match &place.put {
             Put::Written(written) => {
-                let name = call(fence.what()).trim_end_matches(';');
+                let what = written.written(fence.what());
+                let name = call(what).trim_end_matches(';');
                 let line = place.source.as_ref().map_or(0, |source| source.line);
                 // It was read when the place was found.
                 let Some(file) = self.sources.file(&written.file, line) else { return };
-                let id = self.edits.add(file.path(), file.text(), written.spot.insert(fence.what()));
+                let id = self.edits.add(file.path(), file.text(), written.spot.insert(what));
                 let used = written.spot.in_macro.as_ref().filter(|used| used.uses > 1);
                 let all = used.map_or_else(String::new, |MacroUse { name, uses }| {
                     format!(", in the definition of {name} for all of its {uses} uses")
@@ -111,8 +119,11 @@ impl Writer<'_> {
                 self.rests_on.push((id, format!("{name} {}{all}: {why}", place.where_())));
             }
             Put::Widened => {
-                let sentence = format!("GPU scope at {}: {why}", place.name());
-                self.own(place, OwnChange::Scope(FenceScope::Gpu), sentence);
+                // An atomic gets that of the GPU in any case.
+                let is_fence = place.lead().kind == SiteKind::Fence;
+                let scope = if is_fence && self.wide == FenceScope::System { "system" } else { "GPU" };
+                let sentence = format!("{scope} scope at {}: {why}", place.name());
+                self.own(place, OwnChange::Scope(self.wide), sentence);
             }
             Put::BehindSites => self.left_out.push(format!(
                 "a fence {} is missing ({why}), which no change of a source that can be read does",

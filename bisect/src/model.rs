@@ -16,6 +16,7 @@ use crate::places::lines;
 use crate::report::SearchReport;
 use crate::search::search;
 use crate::subject::Subject;
+use crate::syntax::FenceScope;
 use crate::trials::{LookedAt, OnEnd, Shown, Trials};
 
 /// A bug: it fails at `rate` as long as stores of its space and kernel are delayed and no alternative
@@ -206,6 +207,7 @@ pub fn subject() -> Subject {
         models: vec![Model::StoreBuffer],
         trials: 1000,
         whole: Variation::default(),
+        wide: FenceScope::Gpu,
         ptx_runs: true,
     }
 }

@@ -71,15 +71,19 @@ pub fn change(
 }
 
 /// Fences and atomics of the program whose scope is that of their block, and which an edit of the source would give that of
-/// the GPU: by line.
-pub fn narrow(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec<SitePlace> {
+/// the GPU: by line. Where fences have to have a wider one, those of the GPU's, too, and that one.
+pub fn narrow(sites: &[Site], kernels: &[String], sources: &mut Sources, wide: FenceScope) -> Vec<SitePlace> {
     let narrow = |site: &&Site| {
-        matches!(site.kind, SiteKind::Fence | SiteKind::Atomic)
-            && site.scope.as_deref() == Some("cta")
-            && reachable(site, kernels)
+        let scope = site.scope.as_deref();
+        let is_narrow = match site.kind {
+            SiteKind::Fence => scope == Some("cta") || (wide == FenceScope::System && scope == Some("gpu")),
+            SiteKind::Atomic => scope == Some("cta"),
+            _ => false,
+        };
+        is_narrow && reachable(site, kernels)
     };
     let mut places = group(sites.iter().filter(narrow));
-    places.retain(|place| change(place, OwnChange::Scope(FenceScope::Gpu), sources).is_ok());
+    places.retain(|place| change(place, OwnChange::Scope(wide), sources).is_ok());
     places.iter_mut().for_each(|place| place.put = Put::Widened);
     places
 }

@@ -31,7 +31,7 @@ pub enum Put {
     BehindSites,
     /// A fence beside a stretch of the source.
     Written(WritablePlace),
-    /// The sites themselves, at GPU scope.
+    /// The sites themselves, at GPU scope, or, for another device, at that of the system.
     Widened,
 }
 
@@ -58,7 +58,7 @@ impl SitePlace {
         self.sites.iter().map(|site| site.id)
     }
 
-    /// Puts `what` there, in a variation. Behind sites it is always a fence, of GPU scope or narrower.
+    /// Puts `what` there, in a variation. Behind sites it is always a fence, of the scope that fences have to have, or of the block's.
     pub fn put(&self, variation: &mut Variation, what: Inserted) {
         match &self.put {
             Put::Written(written) => {

@@ -75,7 +75,10 @@ pub async fn first_look<T: Trials>(
     subject: &Subject,
     known: &Variation,
 ) -> Result<FirstLook, Error> {
-    let mut fences = fences(&subject.sites, &subject.kernels);
+    let mut fences = match subject.several_devices() {
+        true => Vec::new(),
+        false => fences(&subject.sites, &subject.kernels),
+    };
     fences.retain(|fence| !fence.ids().all(|id| known.without_fence.contains(&id)));
     // What is widened was found to be needed.
     fences.retain(|fence| !fence.ids().any(|id| known.widen.contains(&id)));

@@ -102,7 +102,7 @@ pub struct MissingAfter {
     /// Where it goes, for a person: `before k.cu:12`.
     #[serde(default)]
     pub place: String,
-    /// Scope that the fence needs: `gpu` for `__threadfence()`, `cta` for `__threadfence_block()`.
+    /// Scope that the fence needs: `gpu` for `__threadfence()`, `cta` for `__threadfence_block()`, `sys` for `__threadfence_system()`.
     pub scope: String,
     /// Confidence that the program passes with the fences found, 0 to 1.
     pub confidence: f64,

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine, SourceSpan};
+use bugaroo_protocol::{Inserted, Position, Side, Site, SiteId, SiteKind, SourceLine, SourceSpan};
 use regex::Regex;
 
 use crate::beside::{Beside, WritablePlace, strong};
@@ -226,6 +226,7 @@ fn between(
                 nesting: 0,
                 beside,
                 behind,
+                fence: Inserted::Fence,
                 uses,
             }),
         });

@@ -13,6 +13,8 @@
 //! The error counts over all searches. Of fences whose failures are far rarer than [`Limits::rare`](crate::rates::Limits::rare),
 //! most get "not known", and of the few others a larger part can be wrong: those whose rate was overestimated by chance.
 //!
+//! Nor is it asked where there are several devices ([`Subject::several_devices`]).
+//!
 //! Model `store-buffer` shows the store side only, as far as the slots of a CTA go: where model `ptx` runs, it has to pass with the
 //! narrowed fence, too, also where the search was limited to another model, or the advice is not given. Where the program
 //! fails under `ptx` however wide the fence is, nothing is known of its scope there, so nothing is advised.
@@ -52,7 +54,7 @@ pub async fn narrow_scopes<T: Trials>(
     inserted: &[&SitePlace],
 ) -> Result<Vec<ScopeAdvice>, Error> {
     let mut advice = Vec::new();
-    if !subject.models.iter().all(|model| can_tell_scope(*model)) {
+    if subject.several_devices() || !subject.models.iter().all(|model| can_tell_scope(*model)) {
         return Ok(advice);
     }
     let own = needed.iter().map(|&place| (place, false));

@@ -30,6 +30,7 @@ use crate::report::{
 use crate::round::{MissingFence, with_answer};
 use crate::scope::narrow_scopes;
 use crate::subject::{Subject, under};
+use crate::syntax::FenceScope;
 use crate::trials::Trials;
 
 /// A variation with the barriers of an answer.
@@ -48,6 +49,8 @@ pub struct Answer {
     pub can_go: Vec<SitePlace>,
     /// And those that can be narrower then.
     pub narrower: Vec<SitePlace>,
+    /// The scope of fences that are widened.
+    pub wide: FenceScope,
 }
 
 /// Finds the fences that are missing, then those that are redundant or wider than need be. `tell` hears
@@ -185,7 +188,7 @@ pub async fn search<T: Trials>(
             format!("one question may take {CAP} times --trials, which cut this one short: {what}")
         }),
     );
-    Ok(Answer { report, missing: answer, can_go, narrower })
+    Ok(Answer { report, missing: answer, can_go, narrower, wide: subject.wide })
 }
 
 #[cfg(test)]

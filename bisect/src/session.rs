@@ -16,11 +16,12 @@ use crate::journal::{Journal, RecordedSearch, SCHEMA, SearchFile};
 use crate::memo::Memo;
 use crate::own::narrow;
 use crate::patch::Patch;
-use crate::places::{SitePlace, lines};
+use crate::places::{Put, SitePlace, lines};
 use crate::report::{SearchReport, SearchStep};
 use crate::same_line::same_line;
 use crate::search::search;
 use crate::subject::Subject;
+use crate::syntax::FenceScope;
 use crate::trials::{LookedAt, OnEnd, Shown, Trials};
 use crate::written::{Sources, written};
 
@@ -124,9 +125,11 @@ pub async fn search_program(
     let kernels: Vec<String> = session.baseline().launched.keys().filter(chosen).cloned().collect();
     let kernels: Vec<String> = kernels;
     let mut sources = Sources::of(&session.target().app);
-    let places = places(&session, &sites, &kernels, &variation, &mut sources).await?;
+    let several = session.settings().devices > 1;
+    let wide = if several { FenceScope::System } else { FenceScope::Gpu };
+    let places = places(&session, (&sites, &kernels), &variation, &mut sources, wide).await?;
     let subject =
-        Subject { places, sites, kernels, trials, models: order.models, whole: variation, ptx_runs };
+        Subject { places, sites, kernels, trials, models: order.models, whole: variation, wide, ptx_runs };
     let inner = SessionTrials { session: &session };
     let memo = Memo::new(&inner, outcomes, Some(journal));
     let answer = search(&memo, &subject, tell).await?;
@@ -141,10 +144,10 @@ pub async fn search_program(
 /// Where fences may be missing: places of the source that the PTX has, too, and lines for what has none.
 async fn places(
     session: &Session,
-    sites: &[Site],
-    kernels: &[String],
+    (sites, kernels): (&[Site], &[String]),
     variation: &Variation,
     sources: &mut Sources,
+    wide: FenceScope,
 ) -> Result<Vec<SitePlace>, Error> {
     let simulated = session.settings().backend == Backend::Sim
         && !variation.handlers
@@ -154,6 +157,13 @@ async fn places(
     }
     let mut places = written(sites, kernels, sources);
     places.extend(same_line(sites, kernels, sources));
+    if wide == FenceScope::System {
+        for place in &mut places {
+            if let Put::Written(written) = &mut place.put {
+                written.fence = Inserted::SystemFence;
+            }
+        }
+    }
     let insertions: Vec<Insertion> =
         places.iter().flat_map(|place| place.insertions(Inserted::Fence)).collect();
     let placed = session.check_insertions(&insertions).await?;
@@ -167,7 +177,7 @@ async fn places(
     let reached: BTreeSet<SiteId> = places.iter().flat_map(SitePlace::ids).collect();
     let left: Vec<Site> = sites.iter().filter(|site| !reached.contains(&site.id)).cloned().collect();
     places.extend(lines(&left, kernels));
-    places.extend(narrow(sites, kernels, sources));
+    places.extend(narrow(sites, kernels, sources, wide));
     Ok(places)
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bugaroo_injector::is_toolkit_header;
-use bugaroo_protocol::{Position, Side, Site, SiteId, SiteKind, SourceLine};
+use bugaroo_protocol::{Inserted, Position, Side, Site, SiteId, SiteKind, SourceLine};
 
 use crate::beside::{Beside, WritablePlace};
 use crate::places::{Put, SitePlace, reachable};
@@ -113,6 +113,7 @@ pub fn written(sites: &[Site], kernels: &[String], sources: &mut Sources) -> Vec
                             depth,
                             beside,
                             behind: Vec::new(),
+                            fence: Inserted::Fence,
                             uses: Vec::new(),
                         }),
                     });

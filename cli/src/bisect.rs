@@ -47,10 +47,6 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     if args.until_failure {
         return Err(UsageError("--until-failure is for run; bisect stops where it may".to_owned()).into());
     }
-    if args.trial.devices > 1 {
-        let why = "--devices is not for bisect: it cannot try fences of system scope yet (__threadfence_system()), which order for another device; run and race take it";
-        return Err(UsageError(why.to_owned()).into());
-    }
     let models = models(&args.trial);
     let target = setup::target(&args.program)?;
     let library = libraries::find()?;

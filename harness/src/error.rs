@@ -187,8 +187,8 @@ pub enum Error {
         /// What stands there.
         kind: SiteKind,
     },
-    /// A site to be widened that has no narrower scope than the device's.
-    #[error("site {site} is a {} that acts at the scope of the device already, or at none: it cannot be widened", kind_name(*kind))]
+    /// A site to be widened that has no narrower scope than the device's, or, for several devices, than the system's.
+    #[error("site {site} is a {} that acts at the scope of all devices that there are already, or at none: it cannot be widened", kind_name(*kind))]
     NotNarrow {
         /// The site asked for.
         site: SiteId,

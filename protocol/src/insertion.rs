@@ -44,6 +44,8 @@ pub enum Side {
 pub enum Inserted {
     /// `__threadfence()`
     Fence,
+    /// `__threadfence_system()`
+    SystemFence,
     /// `__threadfence_block()`
     BlockFence,
     /// `__syncthreads()`
@@ -79,6 +81,7 @@ impl fmt::Display for Insertion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.what {
             Inserted::Fence => "__threadfence()",
+            Inserted::SystemFence => "__threadfence_system()",
             Inserted::BlockFence => "__threadfence_block()",
             Inserted::BlockBarrier => "__syncthreads()",
             Inserted::WarpBarrier => "__syncwarp()",

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::places_support::{Kernel, Node, kernel};
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_protocol::{Inserted, Insertion, Position, Side, SourceSpan};
+use bugaroo_ptx::types::Scope;
 use bugaroo_simulator::decoded::{Kind, NO_GUARD};
 use bugaroo_simulator::{CodeImage, Memory, Places, Program, Rng};
 
@@ -205,7 +206,7 @@ fn tried(loaded: &Loaded, node: Node, side: Side, function: bool) -> Option<Resu
     if let Some(reason) = placed.refused {
         return Some(Err(format!("refused: {reason}")));
     }
-    let changed = loaded.program.changed(&loaded.table, &[], &BTreeSet::new(), [&insertion]);
+    let changed = loaded.program.changed(&loaded.table, &[], (&BTreeSet::new(), Scope::Gpu), [&insertion]);
     let program = changed.expect("it has a place")?;
     let image = program.image();
     let name = if function { "apart" } else { "k" };

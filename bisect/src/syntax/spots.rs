@@ -139,6 +139,7 @@ impl Spot {
 pub fn call(what: Inserted) -> &'static str {
     match what {
         Inserted::Fence => "__threadfence();",
+        Inserted::SystemFence => "__threadfence_system();",
         Inserted::BlockFence => "__threadfence_block();",
         Inserted::BlockBarrier => "__syncthreads();",
         Inserted::WarpBarrier => "__syncwarp();",

@@ -155,7 +155,12 @@ fn missing_fence(missing: &MissingAfter, need: Option<&FenceNeed>, target: &Targ
     let (title, words) = match &missing.widen {
         Some(narrow) => (
             format!("scope too narrow at {}: {why}", own_fence(narrow)),
-            format!("give it GPU scope ({} trials{})", missing.trials, copies(missing.sites.len())),
+            format!(
+                "give it {} scope ({} trials{})",
+                if missing.scope == "sys" { "system" } else { "GPU" },
+                missing.trials,
+                copies(missing.sites.len())
+            ),
         ),
         None => (
             format!("missing {call} {place}: {why}"),

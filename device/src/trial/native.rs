@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::{InjectionPoint, SiteTable};
 use bugaroo_protocol::{DelayedSpace, Model, Orders};
+use bugaroo_ptx::types::Scope;
 use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{MemoryModel, Program};
 
@@ -65,8 +66,11 @@ impl Native {
             let words = site_flags(orders, module, self.table.sites.len());
             let widen =
                 orders.variation.widen.iter().filter(|site| site.module == module).map(|site| site.index);
+            // What is tried for one of several devices may be for the others to see.
+            let wide = if orders.devices > 1 { Scope::Sys } else { Scope::Gpu };
+            let widen = widen.collect();
             let changed =
-                self.loaded.program.changed(&self.table, &words, &widen.collect(), &orders.variation.insert);
+                self.loaded.program.changed(&self.table, &words, (&widen, wide), &orders.variation.insert);
             let refused = |(insertion, why)| format!("{insertion} cannot be inserted: {why}");
             let program = changed.map_err(refused)?;
             Ok(program.map(|program| Text::new(Arc::new(program))))

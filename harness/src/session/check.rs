@@ -16,8 +16,9 @@ const MOST_ASKED: usize = 64 << 10;
 /// Why nothing can be inserted beside a stretch of which the program has no site.
 const NOTHING: &str = "nothing of it is in the PTX";
 
-/// Whether an access, an atomic or a fence acts at less than the device's scope, as far as its text says.
-fn is_narrow(site: &Site) -> bool {
+/// Whether an access, an atomic or a fence acts at less than the device's scope, as far as its text says; where there are several
+/// devices, whether a fence acts at less than the system's.
+fn is_narrow(site: &Site, several: bool) -> bool {
     let scope = match &site.scope {
         Some(scope) => scope.as_str(),
         // A load or store says it in its modifiers, or is weak.
@@ -34,7 +35,11 @@ fn is_narrow(site: &Site) -> bool {
             None => "gpu",
         },
     };
-    site.kind != SiteKind::Barrier && matches!(scope, "cta" | "cluster")
+    match site.kind {
+        SiteKind::Barrier => false,
+        SiteKind::Fence if several => scope != "sys",
+        _ => matches!(scope, "cta" | "cluster"),
+    }
 }
 
 impl Session {
@@ -159,7 +164,7 @@ impl Session {
         for &site in &variation.widen {
             let sites = self.sites().await?;
             let at = sites.iter().find(|known| known.id == site).ok_or(Error::UnknownSite { site })?;
-            if !is_narrow(at) {
+            if !is_narrow(at, self.settings().devices > 1) {
                 return Err(Error::NotNarrow { site, kind: at.kind });
             }
         }

@@ -1,6 +1,7 @@
 //! The program with the fences and barriers that a trial's orders ask for.
 //!
-//! A fence that is inserted behind an access or a barrier, left out, narrowed to the block or widened to the device shows the
+//! A fence that is inserted behind an access or a barrier, left out, narrowed to the block or widened to the device (or, where there are
+//! several, to the system) shows the
 //! same outcomes as one that was compiled in, deleted from the source, or written with the other scope: the program that
 //! runs is the decoded form of that text. An inserted fence is a `fence.sc.gpu` of its own, with the guard of the access,
 //! so other threads run between the two, and late loads come no later than they may before a fence. Nothing of it is
@@ -83,11 +84,11 @@ impl Program {
     /// The module's variables are this program's, which is the one to unload.
     pub fn with_fences(&self, table: &SiteTable, words: &[u32]) -> Option<Program> {
         let asked = asked(table, words, &BTreeSet::new());
-        (!asked.is_empty()).then(|| self.rewritten(&asked, &Inserts::new()))
+        (!asked.is_empty()).then(|| self.rewritten(&asked, &Inserts::new(), Scope::Gpu))
     }
 
     /// The same, with something inserted beside stretches of the source, and sites of these numbers widened to the
-    /// device.
+    /// device. `wide` is the scope of fences that are inserted at sites or widened.
     ///
     /// # Errors
     /// The first insertion for which the program has no place, and why. One of which nothing is in this program is passed
@@ -96,12 +97,12 @@ impl Program {
         &self,
         table: &SiteTable,
         words: &[u32],
-        widen: &BTreeSet<u32>,
+        (widen, wide): (&BTreeSet<u32>, Scope),
         insert: impl IntoIterator<Item = &'i Insertion>,
     ) -> Result<Option<Program>, (&'i Insertion, String)> {
         let asked = asked(table, words, widen);
         let inserts = self.inserts(table, insert)?;
-        Ok((!asked.is_empty() || !inserts.is_empty()).then(|| self.rewritten(&asked, &inserts)))
+        Ok((!asked.is_empty() || !inserts.is_empty()).then(|| self.rewritten(&asked, &inserts, wide)))
     }
 
     fn inserts<'i>(
@@ -137,7 +138,7 @@ impl Program {
         Ok(inserts)
     }
 
-    fn rewritten(&self, asked: &Asked, inserts: &Inserts) -> Program {
+    fn rewritten(&self, asked: &Asked, inserts: &Inserts, wide: Scope) -> Program {
         let mut program = self.clone();
         program.allocations.clear();
         program.spared = OnceLock::new();
@@ -171,11 +172,11 @@ impl Program {
             let word = asked.get(&origin.text).copied().unwrap_or(0);
             let fence = inst.kind == Kind::Fence;
             if !(fence && word & flags::OMIT != 0) {
-                let inst = new.program.with_scope(*inst, word);
+                let inst = new.program.with_scope(*inst, word, wide);
                 new.push(inst, origin, Some(at));
             }
             if !fence && word & flags::INSERT != 0 && self.is_last_of_its_text(pc) {
-                let scope = if word & flags::NARROW != 0 { Scope::Cta } else { Scope::Gpu };
+                let scope = if word & flags::NARROW != 0 { Scope::Cta } else { wide };
                 new.fence(scope, self.guard_of_text(pc), origin);
             }
             for under in [Under::Guard, Under::NotGuard, Under::Everybody] {
@@ -199,7 +200,7 @@ impl Program {
     }
 
     /// An instruction with the scope that is asked for.
-    fn with_scope(&mut self, mut inst: Inst, word: u32) -> Inst {
+    fn with_scope(&mut self, mut inst: Inst, word: u32, wide: Scope) -> Inst {
         if word & (flags::NARROW | WIDEN) == 0 {
             return inst;
         }
@@ -207,8 +208,7 @@ impl Program {
         match inst.kind {
             Kind::Fence => {
                 if let Some(own) = self.fences.get((inst.extra >> 1) as usize).copied() {
-                    let wide = own.scope.max(Scope::Gpu);
-                    let scope = if widen { wide } else { Scope::Cta };
+                    let scope = if widen { own.scope.max(wide) } else { Scope::Cta };
                     inst.extra = self.add_fence(Fence { scope, ..own }) | inst.extra & 1;
                 }
             }
@@ -295,6 +295,7 @@ impl Rewriting {
             let program = &mut self.program;
             match what {
                 Inserted::Fence => self.fence(Scope::Gpu, guard, origin),
+                Inserted::SystemFence => self.fence(Scope::Sys, guard, origin),
                 Inserted::BlockFence => self.fence(Scope::Cta, guard, origin),
                 Inserted::BlockBarrier => {
                     let id = program.constants.slot(Width::W32, u64::from(Barrier::INSERTED));
