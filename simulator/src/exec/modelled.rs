@@ -414,7 +414,7 @@ impl Machine<'_> {
 
     /// Somebody else has run meanwhile: see [`MemoryModel::others_ran`].
     pub fn others_ran(&mut self) {
-        if let Some(model) = &mut self.model {
+        if let Some(model) = &mut self.hooks.model {
             model.others_ran();
         }
     }

@@ -377,7 +377,7 @@ fn build(
         placed.iter().map(|(name, at)| ((*name).to_string(), (at.address, at.size))).collect();
     program.text.clone_from(&module.source);
     program.files.clone_from(&module.files);
-    program.polls = polls::polls(&program);
+    program.polls = polls::polls(&program.code, &program.accesses, &program.atomics);
     Ok(program)
 }
 

@@ -158,12 +158,12 @@ fn chunks_are_reached_where_they_are_mapped() {
     assert!(memory.map(range, GRANULARITY, two, 0).is_err(), "taken");
     assert!(memory.map(range + 4 * GRANULARITY, GRANULARITY, two, 0).is_err(), "not reserved");
     assert!(memory.write(range, &[1]).is_err(), "no access yet");
-    memory.set_access(range, 2 * GRANULARITY, MappingAccess::ReadWrite).unwrap();
+    memory.set_access((range, 2 * GRANULARITY), 0, MappingAccess::ReadWrite).unwrap();
     // Over the border of the two, and the second once more at another place.
     let border = range + GRANULARITY;
     memory.fill(border - 2, 5, &[1, 2, 3, 4]).unwrap();
     memory.map(range + 3 * GRANULARITY, GRANULARITY, two, 0).unwrap();
-    memory.set_access(range + 3 * GRANULARITY, GRANULARITY, MappingAccess::Read).unwrap();
+    memory.set_access((range + 3 * GRANULARITY, GRANULARITY), 0, MappingAccess::Read).unwrap();
     let mut got = [0; 4];
     memory.read(range + 3 * GRANULARITY, &mut got).unwrap();
     assert_eq!(got, [3, 4, 1, 0]);

@@ -45,6 +45,7 @@ mod lookup;
 mod rows;
 mod sites;
 mod slots;
+mod table;
 #[cfg(test)]
 mod tests;
 mod warp;

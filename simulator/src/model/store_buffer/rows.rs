@@ -8,7 +8,7 @@
 //! Where a warp's entries are to certain bytes is found by [`super::lookup`].
 
 use super::buffers::Entry;
-use super::lookup::Table;
+use super::table::Table;
 use crate::model::targets::Targets;
 
 /// Rows without lanes that are left where they are.
