@@ -10,6 +10,7 @@ use crate::support::{Runtime, build, nvcc, programs};
 use bugaroo_harness::Variation;
 use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_protocol::{Inserted, Insertion, Model, Scheduler};
+use bugaroo_ptx::types::Scope;
 use bugaroo_simulator::decoded::Kind;
 use bugaroo_simulator::{DeviceConfig, Memory, Places, Program};
 
@@ -78,7 +79,7 @@ fn fences_stand_where_nvcc_has_them() {
         assert_eq!(placed.refused, None, "{name}");
         assert!(placed.places() > 0, "{name}");
     }
-    let changed = plain.changed(&table, &[], &Default::default(), stretches.values());
+    let changed = plain.changed(&table, &[], (&Default::default(), Scope::Gpu), stretches.values());
     let inserted = changed.expect("all have places").expect("something is inserted");
     let (inserted, compiled) = (seen(&inserted), seen(&compiled));
     let differing: Vec<_> =

@@ -436,6 +436,7 @@ impl Observer for Checker {
                 self.count("join");
             }
             Event::Work { .. }
+            | Event::OnDevice { .. }
             | Event::Retired { .. }
             | Event::HostAccess { .. }
             | Event::Allocated(_)
