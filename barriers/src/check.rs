@@ -36,7 +36,7 @@ pub fn check(program: &WarpPrograms) -> BarrierReport {
     };
     let mut machine = Machine::new(program, &layout);
     report.misuse = machine.run(&mut Nobody).err();
-    report.stats.dynamic_barriers = machine.completed;
+    report.stats.dynamic_barriers = machine.uses.completed;
     // What comes behind an open end is right.
     let ends = !program.has_open_end();
     if ends && report.misuse.is_none() && !machine.is_done() {
@@ -45,8 +45,8 @@ pub fn check(program: &WarpPrograms) -> BarrierReport {
     if ends && report.misuse.is_none() && report.deadlock.is_none() {
         report.misuse = machine.bytes_in_the_end();
     }
-    report.recycling = std::mem::take(&mut machine.recycling);
-    report.unwaited = std::mem::take(&mut machine.unwaited);
+    report.recycling = std::mem::take(&mut machine.uses.recycling);
+    report.unwaited = std::mem::take(&mut machine.uses.unwaited);
     if ends && report.misuse.is_none() {
         // After a misuse nothing goes on, so that nothing completes.
         report.unfinished = machine.unfinished();
@@ -131,13 +131,13 @@ fn find_races(program: &WarpPrograms, layout: &Layout, report: &mut BarrierRepor
     drop(shadow);
     report.unordered = pairs.unordered_origins();
     report.guessed = pairs.guessed_origins();
-    if pairs.groups.is_empty() {
+    if pairs.found.groups.is_empty() {
         return;
     }
     let mut recorder = Recorder::default();
     let finished = Machine::new(program, layout).run(&mut recorder);
     debug_assert!(finished.is_ok());
-    let mut groups: Vec<&Found> = pairs.groups.iter().collect();
+    let mut groups: Vec<&Found> = pairs.found.groups.iter().collect();
     let origin = |m: &crate::races::pairs::Member| pairs.describe(m).place.origin;
     groups.sort_by_key(|g| (g.possible, origin(&g.first), origin(&g.second), g.kind));
     for (number, group) in groups.into_iter().enumerate() {
@@ -156,7 +156,7 @@ fn find_races(program: &WarpPrograms, layout: &Layout, report: &mut BarrierRepor
             pairs: group.pairs,
             benign: group.benign,
             addresses: group.addresses.len() as u64,
-            at_least: pairs.stopped,
+            at_least: pairs.effort.stopped,
             possible: group.possible,
             flag: group.flag,
         });

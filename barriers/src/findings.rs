@@ -89,7 +89,7 @@ fn verify_openly(
             });
         }
         let verified = verify_case(text, kernel, options, open, case)?;
-        work = work.saturating_add(case.work);
+        work = work.saturating_add(case.seen.work);
         meetings.extend(verified.emulation.iter().flat_map(|emulation| &emulation.taken_to_meet));
         tables.extend(verified.emulation.iter().flat_map(|emulation| emulation.tables.iter().cloned()));
         Ok(verified)
@@ -159,9 +159,9 @@ fn verify_case(
                     work: 0,
                 });
             }
-            if case.widened && report.verdict == Verdict::PossibleRace {
-                let beginning = check(&emulation.program.beginning(&case.exact));
-                case.races_early = !beginning.races.is_empty();
+            if case.widening.widened && report.verdict == Verdict::PossibleRace {
+                let beginning = check(&emulation.program.beginning(&case.widening.exact));
+                case.widening.races_early = !beginning.races.is_empty();
             }
             report.stats.commands = emulation.program.thread_commands();
             let findings = Teller { text, block: emulation.block }.findings(kernel, &report, &emulation);

@@ -86,13 +86,13 @@ fn others(program: &WarpPrograms, warp: u32, command: &Packed, on: u32) -> Vec<u
 
 impl Observer for Lifetimes {
     fn accesses(&mut self, context: &mut Context<'_>, range: Range<usize>) {
-        let warp = &context.program.warps()[context.warp as usize];
+        let warp = &context.program.warps()[context.own.warp as usize];
         for (index, packed) in range.clone().zip(&warp.packed()[range]) {
-            let on = packed.lanes & context.lanes;
+            let on = packed.lanes & context.own.lanes;
             if on == 0 {
                 continue;
             }
-            let ranks = others(context.program, context.warp, packed, on);
+            let ranks = others(context.program, context.own.warp, packed, on);
             if ranks.is_empty() {
                 continue;
             }

@@ -28,6 +28,7 @@ mod barrier;
 mod blocked;
 mod clocks;
 mod gather;
+mod known;
 mod mbarrier;
 mod named;
 mod observer;
@@ -64,7 +65,7 @@ impl<'a> Machine<'a> {
         let list = &layout.synchronising[warp as usize];
         loop {
             let runner = &mut self.runners[chain as usize];
-            let Some(&index) = list.get(runner.next) else {
+            let Some(&index) = list.get(runner.at.next) else {
                 if O::WANTS_ACCESSES {
                     self.observe(chain, commands.len(), None, observer);
                 }
@@ -77,7 +78,7 @@ impl<'a> Machine<'a> {
                 }
                 return Ok(());
             };
-            runner.next += 1;
+            runner.at.next += 1;
             let command = &commands[index as usize];
             if command.lanes & lanes == 0 {
                 continue;
@@ -94,23 +95,22 @@ impl<'a> Machine<'a> {
 
     fn observe<O: Observer>(&mut self, chain: u32, upto: usize, phase: Option<(u32, u32)>, observer: &mut O) {
         let runner = &mut self.runners[chain as usize];
-        let range = runner.accesses_from..upto;
-        runner.accesses_from = upto;
+        let range = runner.at.accesses_from..upto;
+        runner.at.accesses_from = upto;
         if range.is_empty() {
             return;
         }
-        let c = &self.layout.chains[chain as usize];
+        let own = &self.layout.chains[chain as usize];
         let mut context = Context {
             program: self.program,
             layout: self.layout,
             chain,
-            warp: c.warp,
-            lanes: c.lanes,
+            own,
             epoch: runner.registrations,
-            clock: &mut runner.clock,
-            fenced: &runner.fenced,
-            groups: runner.groups,
-            met_cluster: runner.met_cluster,
+            clock: &mut runner.known.clock,
+            fenced: &runner.known.fenced,
+            groups: runner.copies.groups,
+            met_cluster: runner.cluster.met,
             phase,
         };
         observer.accesses(&mut context, range);
@@ -141,13 +141,13 @@ impl<'a> Machine<'a> {
                 self.exit(chain, lanes, index, observer)?;
             }
             Opcode::ClusterArrive => {
-                if self.runners[chain as usize].cluster.is_some() {
+                if self.runners[chain as usize].cluster.arrived.is_some() {
                     let place = self.place(chain, index);
                     return Err(Misuse::ClusterOrder { place });
                 }
                 let barrier = self.barrier(Resource::Cluster);
                 let generation = self.barriers[barrier as usize].generation;
-                self.runners[chain as usize].cluster = Some(generation);
+                self.runners[chain as usize].cluster.arrived = Some(generation);
                 let all = Count::All;
                 self.register(chain, command, index, Resource::Cluster, all, false, observer)?;
             }
@@ -155,8 +155,8 @@ impl<'a> Machine<'a> {
             Opcode::CommitGroup => {
                 let runner = &mut self.runners[chain as usize];
                 let kind = group_index(command.group());
-                runner.groups[kind].epoch += 1;
-                runner.commits[kind].push(runner.groups[kind].epoch);
+                runner.copies.groups[kind].epoch += 1;
+                runner.copies.commits[kind].push(runner.copies.groups[kind].epoch);
                 if command.group() == GroupKind::Wgmma {
                     self.commit_warpgroup(chain, index);
                 }
@@ -192,14 +192,14 @@ impl<'a> Machine<'a> {
         }
         let inits = self.layout.inits_of(chain);
         let runner = &mut self.runners[chain as usize];
-        if runner.fenced.is_empty() {
+        if runner.known.fenced.is_empty() {
             return;
         }
         if command.fenced() == Fenced::Inits {
-            runner.fenced[inits] = stamp;
+            runner.known.fenced[inits] = stamp;
         } else {
-            runner.fenced[..runner.clock.len()].copy_from_slice(&runner.clock);
-            runner.fenced[chain as usize] = stamp;
+            runner.known.fenced[..runner.known.clock.len()].copy_from_slice(&runner.known.clock);
+            runner.known.fenced[chain as usize] = stamp;
         }
     }
 
@@ -208,12 +208,12 @@ impl<'a> Machine<'a> {
         let kind = group_index(command.group());
         let alone = self.is_ordered_within(chain);
         let runner = &mut self.runners[chain as usize];
-        let done = runner.commits[kind].len().checked_sub(command.a as usize + 1);
+        let done = runner.copies.commits[kind].len().checked_sub(command.a as usize + 1);
         if let Some(done) = done {
-            let waited = &mut runner.groups[kind].waited;
-            *waited = runner.commits[kind][done].max(*waited);
+            let waited = &mut runner.copies.groups[kind].waited;
+            *waited = runner.copies.commits[kind][done].max(*waited);
             if let (true, Some(component)) = (alone, own.groups[kind]) {
-                runner.clock[component as usize] = *waited;
+                runner.known.clock[component as usize] = *waited;
             }
         }
     }

@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
         let part = if mask == doubtful { fragment } else { self.warps[w].split(fragment, doubtful) };
         let head = &self.calls.frames[frame as usize];
         let (function, root) = (head.function as usize, head.parent == ROOT);
-        let flow = &self.set.flows[function];
+        let flow = &self.set.code.flows[function];
         let (meet, last) = (flow.meet(pc), flow.last());
         if let Some(behind) = self.stops_otherwise(pc) {
             self.warps[w].fragments[part].pc = behind;
@@ -71,7 +71,7 @@ impl<'a> Machine<'a> {
             let tried = match shape.refused {
                 // Nothing has to be run to see that.
                 Some(at) => {
-                    let what = what(self.set.image.code[at as usize].kind);
+                    let what = what(self.set.code.image.code[at as usize].kind);
                     let why = self.calls.frames[frame as usize].registers.why(self.decider(pc)).plain();
                     Err(self.unknown(w, at, doubtful.trailing_zeros() as usize, what, why))
                 }
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
                     .common_condition(frame, pc, doubtful)
                     .is_none_or(|condition| self.known.symbols.is_of_warp(condition))
             {
-                let guard = self.set.image.code[pc as usize].guard as i32;
+                let guard = self.set.code.image.code[pc as usize].guard as i32;
                 let why = self.calls.frames[frame as usize].registers.why(guard).plain();
                 self.may_leave(w, pc, doubtful, why)?;
                 self.warps[w].fragments[part].pc = behind;
@@ -111,7 +111,7 @@ impl<'a> Machine<'a> {
             }
         }
         if ended & goes_on != 0 || (ended | goes_on) != doubtful || ended != 0 && !root {
-            let inst = &self.set.image.code[pc as usize];
+            let inst = &self.set.code.image.code[pc as usize];
             self.certain(w, frame, pc, inst, doubtful, what(Kind::Exit))?;
         }
         let behind = meet.unwrap_or(last);
@@ -128,28 +128,29 @@ impl<'a> Machine<'a> {
 
     /// Notes that the outcome of a branch has to be assumed, if it is the same for all threads.
     fn ask(&mut self, frame: u32, pc: u32, doubtful: u32) {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         let registers = &self.calls.frames[frame as usize].registers;
         let guard = inst.guard as i32;
         let Some(symbol) = registers.common_symbol(guard, doubtful).filter(|_| inst.kind == Kind::Branch)
         else {
             return;
         };
-        let name = |offset| self.set.params.name_at(self.set.function, offset).map(|(_, given)| given);
+        let name =
+            |offset| self.set.memory.params.name_at(self.set.code.function, offset).map(|(_, given)| given);
         let names = self.known.symbols.params(symbol).into_iter().filter_map(name).collect();
         self.known.asked = Some((symbol, names));
     }
 
     /// What a branch goes by, if that is the same for all threads.
     pub fn common_condition(&self, frame: u32, pc: u32, doubtful: u32) -> Option<super::symbol::Symbol> {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         let registers = &self.calls.frames[frame as usize].registers;
         registers.common_symbol(inst.guard as i32, doubtful).filter(|_| inst.kind == Kind::Branch)
     }
 
     /// What is said of a branch whose arms cannot be run: what its outcome decides, unless it is the address of an access.
     fn open_branch(&self, w: usize, frame: u32, pc: u32, doubtful: u32, inside: Refusal) -> Refusal {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         let is_wait = inside.message.starts_with("a branch") || inside.message.starts_with("whether");
         match self.certain(w, frame, pc, inst, doubtful, "a branch") {
             Err(refusal) if is_wait => refusal,
@@ -159,13 +160,13 @@ impl<'a> Machine<'a> {
 
     /// The slot that a branch goes by: its guard, or the index of a branch by table.
     fn decider(&self, pc: u32) -> i32 {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         if inst.guard != NO_GUARD { inst.guard as i32 } else { inst.ops.src[0] }
     }
 
     /// Runs both arms of the branch at `pc` for some lanes of a frame, up to where they meet or to one of `stops`.
     fn arms(&mut self, w: usize, frame: u32, pc: u32, mask: u32, stops: &[u32]) -> Result<Ends<'a>, Refusal> {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         let function = self.calls.frames[frame as usize].function as usize;
         let registers = &self.calls.frames[frame as usize].registers;
         let guard = self.decider(pc);
@@ -174,14 +175,14 @@ impl<'a> Machine<'a> {
             return Err(self.unknown(w, pc, mask.trailing_zeros() as usize, "a branch", why));
         }
         let mut targets = Vec::new();
-        successors(&self.set.image, pc, |to| {
+        successors(&self.set.code.image, pc, |to| {
             if !targets.contains(&to) {
                 targets.push(to);
             }
         });
         let mut inner = stops.to_vec();
         inner.push(pc);
-        inner.extend(self.set.flows[function].meet(pc));
+        inner.extend(self.set.code.flows[function].meet(pc));
         let cyclic = self.shape(function, pc, stops).cyclic;
         let (was_silent, outer) = (self.ways.doubt.silent, self.ways.doubt.condition);
         let were_together = self.ways.doubt.together;
@@ -259,7 +260,7 @@ impl<'a> Machine<'a> {
         ends: &mut Ends<'a>,
         why: Why,
     ) -> Result<(), Refusal> {
-        let image = self.set.image;
+        let image = self.set.code.image;
         let root = self.calls.frames[frame as usize].parent == ROOT;
         let mut groups: Vec<(u32, u32)> = vec![start];
         while let Some(lowest) = (0..groups.len()).min_by_key(|at| groups[*at].1) {
@@ -316,7 +317,7 @@ impl<'a> Machine<'a> {
                             groups.push((mask & !open, pc));
                         }
                         let meet =
-                            self.set.flows[self.calls.frames[frame as usize].function as usize].meet(pc);
+                            self.set.code.flows[self.calls.frames[frame as usize].function as usize].meet(pc);
                         for (end, state) in self.arms(w, frame, pc, open, stops)? {
                             self.install(w, frame, &state);
                             match end {
@@ -425,7 +426,7 @@ impl<'a> Machine<'a> {
         ends: &mut Ends<'a>,
         why: Why,
     ) -> Result<u32, Refusal> {
-        let index = self.set.image.code[pc as usize].extra;
+        let index = self.set.code.image.code[pc as usize].extra;
         let (callee, group) = self.enter_call(w, frame, pc, index, active)?;
         if group != active {
             return Err(self.unknown(
@@ -437,7 +438,7 @@ impl<'a> Machine<'a> {
             ));
         }
         let function = self.calls.frames[callee as usize].function;
-        let entry = self.set.image.functions[function as usize].entry;
+        let entry = self.set.code.image.functions[function as usize].entry;
         let mut inside = Vec::new();
         self.arm(w, callee, (active, entry), &[], &mut inside, why)?;
         let mut back = 0;

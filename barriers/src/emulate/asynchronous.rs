@@ -37,7 +37,7 @@ impl Machine<'_> {
         active: u32,
     ) -> Result<Flow, Refusal> {
         let frame = self.warps[w].fragments[fragment].frame;
-        let asyncs = self.set.image.asyncs;
+        let asyncs = self.set.code.image.asyncs;
         match &asyncs[index as usize] {
             Asynchronous::Mbarrier { op, address, value, dst, order } => {
                 let relaxed = matches!(order, Semantics::Relaxed(_));
@@ -133,7 +133,7 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<(), Refusal> {
-        let Asynchronous::Copy { dst, bytes, .. } = &self.set.image.asyncs[index as usize] else {
+        let Asynchronous::Copy { dst, bytes, .. } = &self.set.code.image.asyncs[index as usize] else {
             return Ok(());
         };
         let mut touched = Touched::none();
@@ -152,7 +152,7 @@ impl Machine<'_> {
 
     /// The ranks of the blocks that a copy to several goes to, as bits.
     fn destinations(&self, w: usize, frame: u32, pc: u32, lane: usize, mask: i32) -> Result<u32, Refusal> {
-        if !self.set.clustered {
+        if !self.set.extent.clustered {
             return Err(self.no_cluster(w, pc, lane));
         }
         let what = "the mask of the blocks that a copy goes to";
@@ -176,7 +176,7 @@ impl Machine<'_> {
         bulk: &Bulk<'_>,
     ) -> Result<(), Refusal> {
         let Bulk { dst, src, mbarrier, .. } = *bulk;
-        let bytes = if self.set.extras[pc as usize].tensor {
+        let bytes = if self.set.code.extras[pc as usize].tensor {
             let (map, expected) = match mbarrier {
                 Some(mbarrier) => {
                     let (own, offset, _) = self.mbarrier_at(w, frame, pc, mbarrier, lane)?;

@@ -32,7 +32,7 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<Flow, Refusal> {
-        let barrier = self.set.image.barriers[index as usize];
+        let barrier = self.set.code.image.barriers[index as usize];
         let at = self.warps[w].fragments[fragment];
         let registers = &self.calls.frames[at.frame as usize].registers;
         for (slot, what) in
@@ -68,14 +68,14 @@ impl Machine<'_> {
 
     /// Lets a warp arrive at a barrier if all its lanes that have not exited are there.
     fn gathered(&mut self, w: usize, id: u32) -> Result<(), Refusal> {
-        let image = self.set.image;
+        let image = self.set.code.image;
         let warp = &self.warps[w];
         let comes = |f: &Fragment| f.state == State::Gathering(id);
         let here = warp.fragments.iter().filter(|f| comes(f)).fold(0, |lanes, f| lanes | f.mask);
         if here == 0 || here != warp.alive && !self.set.lockstep {
             return Ok(());
         }
-        let (cta, index) = (warp.cta as usize, warp.index);
+        let (cta, index) = (warp.own.cta as usize, warp.own.index);
         let mut state = self.ctas[cta].barriers[id as usize];
         let mut first: Option<(u32, bool)> = None;
         for at in 0..self.warps[w].fragments.len() {
@@ -97,7 +97,7 @@ impl Machine<'_> {
             let count = barrier.count.map(|slot| registers.read(slot, Width::W32, lane) as u32);
             let threads = Threads { cta: cta as u32, warp: index, lanes: fragment.mask };
             let place = ThreadsPlace { threads, origin: pc, command: 0 };
-            let full = self.set.block.iter().product::<u32>().next_multiple_of(32);
+            let full = self.set.extent.block.iter().product::<u32>().next_multiple_of(32);
             let first = *state.first.get_or_insert(place);
             let how_many = |all: bool| if all { Count::All } else { count_of(state.come.count) };
             if first != place && state.come.count.unwrap_or(full) != count.unwrap_or(full) {
@@ -146,7 +146,7 @@ impl Machine<'_> {
         if let Some(id) = gathering {
             self.gathered(w, id)?;
         }
-        let cta = self.warps[w].cta as usize;
+        let cta = self.warps[w].own.cta as usize;
         (0..16).try_for_each(|id| self.try_release(cta, id))
     }
 
@@ -159,8 +159,8 @@ impl Machine<'_> {
         let complete = match state.come.count {
             Some(count) if !state.come.all => state.come.arrived >= count,
             _ => {
-                let own = self.warps.iter().filter(|warp| warp.cta as usize == cta);
-                let gone = |warp: &&Warp| warp.alive == 0 && state.come.warps >> warp.index & 1 == 0;
+                let own = self.warps.iter().filter(|warp| warp.own.cta as usize == cta);
+                let gone = |warp: &&Warp| warp.alive == 0 && state.come.warps >> warp.own.index & 1 == 0;
                 state.come.arrived / 32 + own.clone().filter(gone).count() as u32 >= own.count() as u32
             }
         };
@@ -170,10 +170,10 @@ impl Machine<'_> {
         self.show_sums();
         let all = self.meet_all(id);
         self.ctas[cta].barriers[id as usize] = Named { uses: state.uses + 1, ..Named::default() };
-        let image = self.set.image;
+        let image = self.set.code.image;
         // What is not known is the same for all who ask alike.
         let mut named: [Option<Symbol>; 3] = [None; 3];
-        for warp in self.warps.iter_mut().filter(|warp| warp.cta as usize == cta) {
+        for warp in self.warps.iter_mut().filter(|warp| warp.own.cta as usize == cta) {
             for fragment in warp.fragments.iter_mut().filter(|f| f.state == State::Barrier(id)) {
                 let barrier = image.barriers[image.code[fragment.pc as usize].extra as usize];
                 if let BarrierAction::Reduce(op, dst, ..) = barrier.action {
@@ -218,7 +218,7 @@ impl Machine<'_> {
         [wait, relaxed]: [bool; 2],
         active: u32,
     ) -> Result<Flow, Refusal> {
-        if !self.set.clustered {
+        if !self.set.extent.clustered {
             return Err(self.no_cluster(w, pc, active.trailing_zeros() as usize));
         }
         // A fence just before releases what a relaxed arrival does not.

@@ -31,7 +31,7 @@ impl Machine<'_> {
     }
 
     fn let_go(&mut self) {
-        let image = self.set.image;
+        let image = self.set.code.image;
         for cta in &mut self.ctas {
             let bytes = cta.shared.len() as usize;
             cta.shared.forget(0, bytes, Why::SHARED);

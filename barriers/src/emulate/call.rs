@@ -47,7 +47,7 @@ impl Machine<'_> {
         let (frame, group) = self.enter_call(w, caller.frame, pc, index, active)?;
         let at = self.warps[w].isolate(fragment, group, active);
         let head = &self.calls.frames[frame as usize];
-        let entry = self.set.image.functions[head.function as usize].entry;
+        let entry = self.set.code.image.functions[head.function as usize].entry;
         let fragment = &mut self.warps[w].fragments[at];
         (fragment.frame, fragment.depth, fragment.pc) = (frame, head.depth, entry);
         Ok(Flow::Select)
@@ -62,7 +62,7 @@ impl Machine<'_> {
         index: u32,
         active: u32,
     ) -> Result<(u32, u32), Refusal> {
-        let image = self.set.image;
+        let image = self.set.code.image;
         let call = &image.calls[index as usize];
         let lane = active.trailing_zeros() as usize;
         let head = &self.calls.frames[caller as usize];
@@ -111,7 +111,7 @@ impl Machine<'_> {
 
     /// Copies the results of a call to its caller.
     pub fn give_results(&mut self, frame: u32, parent: u32, mask: u32) {
-        let image = self.set.image;
+        let image = self.set.code.image;
         let head = &self.calls.frames[frame as usize];
         let call = &image.calls[image.code[head.return_pc as usize - 1].extra as usize];
         let function = head.function;
@@ -156,7 +156,7 @@ impl Machine<'_> {
         inst: &Inst,
         active: u32,
     ) -> Result<Flow, Refusal> {
-        let table = &self.set.image.tables[inst.extra as usize];
+        let table = &self.set.code.image.tables[inst.extra as usize];
         let registers = &self.calls.frames[self.warps[w].fragments[fragment].frame as usize].registers;
         let slot = inst.ops.src[0];
         let missing = active & !registers.known(slot);
@@ -193,7 +193,7 @@ impl Machine<'_> {
     pub fn provided_results(&mut self, frame: u32, active: u32) {
         let head = &mut self.calls.frames[frame as usize];
         let call = head.return_pc - 1;
-        let rets = &self.set.image.functions[head.function as usize].rets;
+        let rets = &self.set.code.image.functions[head.function as usize].rets;
         for formal in rets {
             let rows = match formal.width {
                 CopyWidth::Words(rows) => rows,
@@ -240,7 +240,7 @@ impl Machine<'_> {
                 }
             }
             _ => {
-                let own = head.local_base + self.set.image.functions[head.function as usize].local_bytes;
+                let own = head.local_base + self.set.code.image.functions[head.function as usize].local_bytes;
                 let align = u64::from(inst.extra >> 1).max(16);
                 let start = u64::from(own + grown).next_multiple_of(align);
                 let end = start.checked_add(most).map(|end| end.next_multiple_of(16));

@@ -10,31 +10,49 @@ pub struct AssumedCase {
     pub(super) asked: Option<Symbol>,
     /// The predicate that was assumed last.
     assumed: Option<Symbol>,
+    pub(crate) widening: CaseWidening,
+    /// Parameters in these predicates, as they can be given.
+    pub params: Vec<String>,
+    pub(crate) looking: CaseLooking,
+    pub(crate) seen: CaseSeen,
+    /// Strong reads that have to be not known, as a warp waits for what they read: instructions.
+    pub polled: Vec<u32>,
+}
+
+/// What of a case was taken for that of any round.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CaseWidening {
     /// States that had to come back when that was not assumed yet, by what tells them apart.
     pub(super) aims: Vec<u64>,
     /// They are not the same now: what is assumed says more about how they are reached.
     pub strays: bool,
-    /// Parameters in these predicates, as they can be given.
-    pub params: Vec<String>,
-    pub(super) induction: Option<Induction>,
-    /// Where rounds begin for which warps wait: instructions.
-    pub(super) stations: Vec<u32>,
-    /// The most rounds in which all threads meet of a loop in it that something was assumed for.
-    pub rounds: u32,
-    /// The most rounds of any loop in it that something was assumed for, as a warp has them; not of those where pauses are.
-    pub turns: u32,
-    /// Where the rounds of such loops begin: instructions.
-    pub found: Vec<u32>,
-    /// Strong reads that have to be not known, as a warp waits for what they read: instructions.
-    pub polled: Vec<u32>,
     /// What goes wrong need not happen in any launch: values of the first rounds were taken for those of any.
     pub widened: bool,
     /// Commands of each warp before that.
     pub exact: Vec<usize>,
     /// Something races possibly before that already.
     pub races_early: bool,
+}
+
+/// How a case is looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CaseLooking {
+    pub(super) induction: Option<Induction>,
+    /// Where rounds begin for which warps wait: instructions.
+    pub(super) stations: Vec<u32>,
     /// Arms that a warp runs together may hold exchanges: their ways are joined, and are no cases.
     pub(super) joins: bool,
+}
+
+/// What was seen of a case.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CaseSeen {
+    /// The most rounds in which all threads meet of a loop in it that something was assumed for.
+    pub rounds: u32,
+    /// The most rounds of any loop in it that something was assumed for, as a warp has them; not of those where pauses are.
+    pub turns: u32,
+    /// Where the rounds of such loops begin: instructions.
+    pub found: Vec<u32>,
     /// There were such arms.
     pub joined: bool,
     /// Warp instructions that were executed in it.
@@ -48,27 +66,31 @@ pub struct Early(Symbol);
 impl AssumedCase {
     /// All that there are, with rounds of loops looked at in this way.
     pub fn all(induction: Option<Induction>) -> AssumedCase {
-        AssumedCase { induction, ..AssumedCase::default() }
+        let mut case = AssumedCase::default();
+        case.looking.induction = induction;
+        case
     }
 
     /// The same, where the ways of a warp that exchanges values on them are joined, or are cases.
-    pub fn joining(self, joins: bool) -> AssumedCase {
-        AssumedCase { joins, ..self }
+    pub fn joining(mut self, joins: bool) -> AssumedCase {
+        self.looking.joins = joins;
+        self
     }
 
     /// The same with a pause before each round that begins at one of these instructions.
-    pub fn with_pauses(self, stations: &[u32]) -> AssumedCase {
-        AssumedCase { stations: stations.to_vec(), ..self }
+    pub fn with_pauses(mut self, stations: &[u32]) -> AssumedCase {
+        self.looking.stations = stations.to_vec();
+        self
     }
 
     /// Whether there are pauses.
     pub fn has_pauses(&self) -> bool {
-        !self.stations.is_empty()
+        !self.looking.stations.is_empty()
     }
 
     /// Whether not all rounds of a loop need be followed.
     pub fn is_by_induction(&self) -> bool {
-        self.induction.is_some()
+        self.looking.induction.is_some()
     }
 
     /// How many predicates are assumed to be true or false.

@@ -64,7 +64,7 @@ impl Machine<'_> {
         if self.warps[w].leavers.lanes & alive != 0 {
             return Err(self.left(w, pc, alive));
         }
-        let Some(slot) = self.set.image.collectives[index as usize].mask else {
+        let Some(slot) = self.set.code.image.collectives[index as usize].mask else {
             if active != alive && !self.set.lockstep {
                 let lane = active.trailing_zeros() as usize;
                 let message = "an exchange without `.sync` by a part of a warp: which lanes are together is open \
@@ -111,7 +111,7 @@ impl Machine<'_> {
 
     /// Lets go on whoever waits for lanes that have all come, or exited.
     pub fn complete_masks(&mut self, w: usize) -> Result<(), Refusal> {
-        let image = self.set.image;
+        let image = self.set.code.image;
         let mut next = 0;
         while next < self.warps[w].fragments.len() {
             let fragment = self.warps[w].fragments[next];
@@ -140,8 +140,8 @@ impl Machine<'_> {
 
     /// Does it, for lanes that have waited for each other.
     fn perform_waiting(&mut self, w: usize, parts: &[Part]) -> Result<(), Refusal> {
-        let what = self.set.image.collectives[parts[0].index as usize].what;
-        if self.set.meetings
+        let what = self.set.code.image.collectives[parts[0].index as usize].what;
+        if self.set.orders.meetings
             && self.ways.doubt.depth == 0
             && !matches!(what, Together::Sync | Together::Matrix(_))
         {
@@ -163,7 +163,7 @@ impl Machine<'_> {
         if everybody == self.warps[w].alive {
             self.warps[w].met = self.course.steps;
         }
-        match self.set.image.collectives[parts[0].index as usize].what {
+        match self.set.code.image.collectives[parts[0].index as usize].what {
             Together::Matrix(matrix) => self.matrix(w, parts, matrix),
             Together::Sync => {
                 self.show_sums();
@@ -182,7 +182,7 @@ impl Machine<'_> {
     fn gather(&self, parts: &[Part], source: usize, width: Width) -> Gathered {
         let mut found = Gathered { values: [0; 32], known: 0, why: Why::NEVER };
         for part in parts {
-            let slot = self.set.image.collectives[part.index as usize].src[source];
+            let slot = self.set.code.image.collectives[part.index as usize].src[source];
             let registers = &self.calls.frames[part.frame as usize].registers;
             found.known |= registers.known(slot) & part.lanes;
             if registers.known(slot) & part.lanes != part.lanes {
@@ -197,7 +197,7 @@ impl Machine<'_> {
 
     /// What moves values between registers only.
     pub fn exchange(&mut self, w: usize, parts: &[Part], everybody: u32) {
-        let what = self.set.image.collectives[parts[0].index as usize].what;
+        let what = self.set.code.image.collectives[parts[0].index as usize].what;
         let mut out = Outcome {
             values: [0; 32],
             known: everybody,
@@ -252,7 +252,7 @@ impl Machine<'_> {
             out.symbols = [Some(self.known.symbols.content(true)); 32];
         }
         for part in parts {
-            let collective = self.set.image.collectives[part.index as usize];
+            let collective = self.set.code.image.collectives[part.index as usize];
             self.scatter(w, part, &collective, &out);
         }
     }
@@ -260,7 +260,7 @@ impl Machine<'_> {
     fn vote(&self, parts: &[Part], everybody: u32, mode: VoteMode, out: &mut Outcome) {
         let (mut yes, mut known) = (0, 0);
         for part in parts {
-            let collective = &self.set.image.collectives[part.index as usize];
+            let collective = &self.set.code.image.collectives[part.index as usize];
             let registers = &self.calls.frames[part.frame as usize].registers;
             let slot = collective.src[0];
             yes |= (registers.predicate(slot) ^ if collective.negated { !0 } else { 0 }) & part.lanes;
@@ -319,7 +319,7 @@ impl Machine<'_> {
     /// What the unknown first source of a lane is.
     fn symbol_of(&self, parts: &[Part], lane: usize) -> Option<Symbol> {
         let part = parts.iter().find(|part| part.lanes >> lane & 1 != 0)?;
-        let slot = self.set.image.collectives[part.index as usize].src[0];
+        let slot = self.set.code.image.collectives[part.index as usize].src[0];
         self.calls.frames[part.frame as usize].registers.symbol(slot, lane)
     }
 

@@ -51,7 +51,7 @@ impl Machine<'_> {
     ) -> Option<[u32; 2]> {
         let plain = atomic.op == AtomOp::Add && matches!(atomic.ty, Type::U32 | Type::S32);
         let certain = self.ways.doubt.depth == 0 && self.warps[w].leavers.lanes >> lane & 1 == 0;
-        if !plain || !certain || self.set.open.contains(&pc) {
+        if !plain || !certain || self.set.code.open.contains(&pc) {
             return None;
         }
         let registers = &self.calls.frames[frame as usize].registers;
@@ -123,8 +123,8 @@ impl Machine<'_> {
 
     /// Whether the result of the addition at `pc` is compared for equality, and who is the last only invalidates mbarriers.
     fn question(&self, pc: u32, dst: u32) -> Option<Question> {
-        let code = self.set.image.code;
-        let arithmetic = |at: u32| &self.set.extras[at as usize].arithmetic;
+        let code = self.set.code.image.code;
+        let arithmetic = |at: u32| &self.set.code.extras[at as usize].arithmetic;
         let alu = |at: &u32| code[*at as usize].kind == Kind::Alu && code[*at as usize].guard == NO_GUARD;
         let compare = (pc + 1..pc + 1 + NEAR).take_while(alu).find(|at| {
             let inst = &code[*at as usize];
@@ -153,7 +153,7 @@ impl Machine<'_> {
                 Kind::Branch if inst.guard == NO_GUARD => inst.extra,
                 Kind::Alu | Kind::Nop | Kind::Special | Kind::Fence => at + 1,
                 Kind::Asynchronous if inst.guard == NO_GUARD => {
-                    match &self.set.image.asyncs[inst.extra as usize] {
+                    match &self.set.code.image.asyncs[inst.extra as usize] {
                         Asynchronous::Mbarrier { op: MbarrierOp::Inval, .. } => at + 1,
                         _ => return None,
                     }
@@ -170,7 +170,7 @@ impl Machine<'_> {
     #[cold]
     pub fn decide(&mut self) {
         let Some(decided) = self.known.counters.decided.take() else { return };
-        let row = self.set.image.code[decided.pc as usize].ops.dst;
+        let row = self.set.code.image.code[decided.pc as usize].ops.dst;
         let registers = &mut self.calls.frames[decided.frame as usize].registers;
         for lane in lanes(decided.lanes) {
             let holds = (decided.last >> lane & 1 != 0) ^ decided.negate;

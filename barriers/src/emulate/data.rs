@@ -23,7 +23,7 @@ impl Machine<'_> {
         let touched = active | doubtful;
         match inst.kind {
             Kind::Special => {
-                let special = self.set.image.specials[inst.extra as usize];
+                let special = self.set.code.image.specials[inst.extra as usize];
                 let mut known = 0;
                 for lane in lanes(active) {
                     if let Some(value) = self.special(w, special.value, lane) {
@@ -34,7 +34,7 @@ impl Machine<'_> {
                 }
                 self.calls.frames[frame as usize].registers.mark(special.dst, touched, known, Why::at(pc));
                 if let SpecialValue::Ctaid(dimension) = special.value
-                    && self.set.any_cta[usize::from(dimension)]
+                    && self.set.extent.any_cta[usize::from(dimension)]
                 {
                     // It is the same for all threads.
                     let symbol = self.known.symbols.cta(dimension, special.width);
@@ -83,18 +83,18 @@ impl Machine<'_> {
             Kind::Lanewise => self.lanewise(frame, inst, active, doubtful),
             Kind::Texture => {
                 // What a texture or a surface holds is not known.
-                let texture = &self.set.image.textures[inst.extra as usize];
+                let texture = &self.set.code.image.textures[inst.extra as usize];
                 let registers = &mut self.calls.frames[frame as usize].registers;
                 for row in texture.results() {
                     registers.mark(row, touched, 0, Why::at(pc));
                 }
             }
             Kind::ParamLoad => {
-                let access = &self.set.image.accesses[inst.extra as usize];
+                let access = &self.set.code.image.accesses[inst.extra as usize];
                 param_load(&mut self.calls.frames[frame as usize].registers, access, active, doubtful);
             }
             Kind::ParamStore => {
-                let access = &self.set.image.accesses[inst.extra as usize];
+                let access = &self.set.code.image.accesses[inst.extra as usize];
                 param_store(&mut self.calls.frames[frame as usize].registers, access, active, doubtful);
             }
             _ => unreachable!("the loop sends nothing else here"),
@@ -104,14 +104,14 @@ impl Machine<'_> {
 
     /// `mapa`, `getctarank`
     fn map(&mut self, w: usize, frame: u32, (pc, inst): (u32, &Inst), active: u32, doubtful: u32) {
-        let own = self.warps[w].cta;
+        let own = self.warps[w].own.cta;
         let registers = &mut self.calls.frames[frame as usize].registers;
         let width = if inst.extra != 0 { Width::W64 } else { Width::W32 };
         let [address, rank, ..] = inst.ops.src;
         let is_map = inst.kind == Kind::Mapa;
         let known = registers.known(address) & if is_map { registers.known(rank) } else { !0 } & active;
         // Which CTA that is depends on the cluster.
-        let known = if self.set.clustered { known } else { 0 };
+        let known = if self.set.extent.clustered { known } else { 0 };
         for lane in lanes(known) {
             let at = registers.read(address, width, lane);
             if is_map {
@@ -127,7 +127,7 @@ impl Machine<'_> {
                 registers.write(inst.ops.dst, Width::W32, lane, of);
             }
         }
-        let why = if !self.set.clustered {
+        let why = if !self.set.extent.clustered {
             Why::at(pc)
         } else if registers.known(address) & active != active {
             registers.why(address)
@@ -138,7 +138,7 @@ impl Machine<'_> {
     }
 
     fn pack(&mut self, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
-        let pack = &self.set.image.packs[inst.extra as usize];
+        let pack = &self.set.code.image.packs[inst.extra as usize];
         let registers = &mut self.calls.frames[frame as usize].registers;
         let bits = u32::from(pack.part_bytes) * 8;
         let width = row_width(pack.whole_bytes);
@@ -164,7 +164,7 @@ impl Machine<'_> {
     }
 
     fn unpack(&mut self, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
-        let pack = &self.set.image.packs[inst.extra as usize];
+        let pack = &self.set.code.image.packs[inst.extra as usize];
         let registers = &mut self.calls.frames[frame as usize].registers;
         let bits = u32::from(pack.part_bytes) * 8;
         let width = row_width(pack.whole_bytes);
@@ -182,7 +182,7 @@ impl Machine<'_> {
     }
 
     fn lanewise(&mut self, frame: u32, inst: &Inst, active: u32, doubtful: u32) {
-        let what = &self.set.image.lanewise[inst.extra as usize];
+        let what = &self.set.code.image.lanewise[inst.extra as usize];
         let registers = &mut self.calls.frames[frame as usize].registers;
         let sources = &what.src[..what.count];
         let mut known = active;

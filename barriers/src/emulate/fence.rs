@@ -35,8 +35,8 @@ pub(super) fn has_flags(image: &CodeImage<'_>, extras: &[Extra]) -> bool {
 impl Machine<'_> {
     /// Whether a fence makes no difference here.
     pub fn is_idle_fence(&self, pc: u32) -> bool {
-        let extra = self.set.extras[pc as usize];
-        !(extra.is_proxy_fence() || self.set.relaxed && extra.fence.is_some())
+        let extra = self.set.code.extras[pc as usize];
+        !(extra.is_proxy_fence() || self.set.orders.relaxed && extra.fence.is_some())
     }
 
     /// A fence.
@@ -48,13 +48,13 @@ impl Machine<'_> {
         inst: &Inst,
         [active, doubtful]: [u32; 2],
     ) -> Result<(), Refusal> {
-        let extra = self.set.extras[pc as usize];
+        let extra = self.set.code.extras[pc as usize];
         if extra.is_proxy_fence() {
             self.certain(w, frame, pc, inst, doubtful, "a fence of the asynchronous proxy")?;
             let fenced = if extra.proxy_fence { Fenced::Proxy } else { Fenced::Inits };
             self.emit(w, active, pc, CommandAction::Fence(fenced))?;
         }
-        if let (Some((scope, is_half)), true) = (extra.fence, self.set.relaxed) {
+        if let (Some((scope, is_half)), true) = (extra.fence, self.set.orders.relaxed) {
             self.certain(w, frame, pc, inst, doubtful, "a fence beside relaxed mbarrier operations")?;
             let lane = active.trailing_zeros() as usize;
             if is_half && active != 0 {

@@ -29,7 +29,7 @@ impl Machine<'_> {
         }
         // By what the address is computed from; or by where it was first not known, if it went through what makes no expressions.
         let by_origin = registers.why(slot).plain().pc().is_some_and(|pc| {
-            matches!(self.set.extras[pc as usize].arithmetic.form, Form::Launch { workspace: true })
+            matches!(self.set.code.extras[pc as usize].arithmetic.form, Form::Launch { workspace: true })
         });
         by_origin
             || registers.symbol(slot, lane).is_some_and(|symbol| self.known.symbols.is_of_workspace(symbol))

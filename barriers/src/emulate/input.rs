@@ -21,7 +21,7 @@ use super::held::counters::Counters;
 use super::held::cta::Cta;
 use super::held::parts::{Addressing, Calls, Course, Knowledge, Ways};
 use super::held::warp::Warp;
-use super::machine::{Machine, Setting};
+use super::machine::{Code, Extent, Given, Machine, Orders, Setting};
 use super::making::Makings;
 use super::objects::Objects;
 use super::options::KernelOptions;
@@ -273,31 +273,32 @@ impl KernelText {
             .map(|w| Warp::new(w % warps_per_cta, shape.cta_of(w), shape.lanes(w)))
             .collect();
         let mut stations = Vec::new();
-        for pc in &case.stations {
+        for pc in &case.looking.stations {
             stations.resize(image.code.len(), false);
             stations[*pc as usize] = true;
         }
         let mut machine = Machine {
             set: Setting {
-                image,
-                program: &self.program,
-                extras: &extras,
-                constants: launched.constants.bytes(),
-                params: &params,
-                function,
-                flows: &flows,
-                clustered,
-                any_cta: std::array::from_fn(|d| {
-                    options.any_cta && options.grid.is_none_or(|grid| grid[d] > 1)
-                }),
-                open,
-                constant_memory: &self.constants,
-                block,
-                cluster,
+                code: Code { image, program: &self.program, extras: &extras, function, flows: &flows, open },
+                memory: Given {
+                    constants: launched.constants.bytes(),
+                    params: &params,
+                    constant_memory: &self.constants,
+                },
+                extent: Extent {
+                    block,
+                    cluster,
+                    clustered,
+                    any_cta: std::array::from_fn(|d| {
+                        options.any_cta && options.grid.is_none_or(|grid| grid[d] > 1)
+                    }),
+                },
+                orders: Orders {
+                    meetings: !options.warp_synchronous && image.asyncs.iter().any(is_wait),
+                    relaxed: image.asyncs.iter().any(is_relaxed),
+                    flags: has_flags(&image, &extras),
+                },
                 lockstep: options.warp_synchronous,
-                meetings: !options.warp_synchronous && image.asyncs.iter().any(is_wait),
-                relaxed: image.asyncs.iter().any(is_relaxed),
-                flags: has_flags(&image, &extras),
                 max_steps: options.max_steps,
             },
             course: Course { cluster_arrived: vec![0; warps.len()], ..Course::default() },
@@ -312,9 +313,9 @@ impl KernelText {
                 tables: BTreeSet::new(),
             },
             ways: Ways {
-                doubt: Doubt { joins: case.joins, ..Doubt::default() },
+                doubt: Doubt { joins: case.looking.joins, ..Doubt::default() },
                 loops: FxHashMap::default(),
-                rounds: Rounds::new(case.induction, stations),
+                rounds: Rounds::new(case.looking.induction, stations),
             },
             addressing: Addressing {
                 objects: Objects::new(&self.module, info, launched.shared_bytes),
@@ -327,14 +328,15 @@ impl KernelText {
         machine.start(launched.function);
         let finished = machine.run(backwards);
         case.symbols = machine.known.symbols.clone();
-        (case.rounds, case.widened) = (machine.ways.rounds.most, machine.ways.rounds.widened);
-        case.exact = std::mem::take(&mut machine.ways.rounds.exact);
-        (case.found, case.turns) = machine.stations();
-        let aims = std::mem::take(&mut machine.ways.rounds.aims);
-        case.strays = !aims.starts_with(&case.aims);
-        case.aims = aims;
-        case.joined |= machine.ways.doubt.joined;
-        case.work = machine.course.steps;
+        (case.seen.rounds, case.widening.widened) =
+            (machine.ways.rounds.most, machine.ways.rounds.widening.widened);
+        case.widening.exact = std::mem::take(&mut machine.ways.rounds.widening.exact);
+        (case.seen.found, case.seen.turns) = machine.stations();
+        let aims = std::mem::take(&mut machine.ways.rounds.widening.aims);
+        case.widening.strays = !aims.starts_with(&case.widening.aims);
+        case.widening.aims = aims;
+        case.seen.joined |= machine.ways.doubt.joined;
+        case.seen.work = machine.course.steps;
         case.polled.append(&mut machine.course.polled);
         case.asked = machine.known.asked.as_ref().map(|(symbol, _)| *symbol);
         case.params.extend(machine.known.asked.iter().flat_map(|(_, names)| names.iter().cloned()));

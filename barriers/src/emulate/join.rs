@@ -11,7 +11,7 @@ impl<'a> Machine<'a> {
     /// Leaves known of the entry of a loop what all rounds leave that it took when it was run before, if it was entered with no less known then.
     pub fn resume(&self, frame: u32, branch: u32, entry: &mut State<'a>, why: Why) {
         let Some([before, after]) = self.ways.loops.get(&(frame, branch, entry.mask)) else { return };
-        let rows = &self.set.flows[self.calls.frames[frame as usize].function as usize].rows;
+        let rows = &self.set.code.flows[self.calls.frames[frame as usize].function as usize].rows;
         let grown = entry.registers.covers(&before.registers, entry.mask, rows)
             && entry.local.covers(&before.local, entry.mask);
         if grown {
@@ -28,7 +28,7 @@ impl<'a> Machine<'a> {
     /// Takes a state over into the frame.
     pub fn install(&mut self, w: usize, frame: u32, state: &State<'a>) {
         let head = &mut self.calls.frames[frame as usize];
-        let rows = &self.set.flows[head.function as usize].rows;
+        let rows = &self.set.code.flows[head.function as usize].rows;
         head.registers.take(&state.registers, state.mask, rows);
         self.warps[w].local.take(&state.local, state.mask);
     }
@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
         condition: Option<Symbol>,
         why: Why,
     ) {
-        let rows = &self.set.flows[self.calls.frames[frame as usize].function as usize].rows;
+        let rows = &self.set.code.flows[self.calls.frames[frame as usize].function as usize].rows;
         for (end, other) in others {
             let Some((_, state)) = ends.iter_mut().find(|(known, _)| *known == end) else {
                 ends.push((end, other));
@@ -91,7 +91,7 @@ impl<'a> Machine<'a> {
         (registers, local): (&Registers<'a>, &Local),
         why: Why,
     ) -> bool {
-        let rows = &self.set.flows[self.calls.frames[frame as usize].function as usize].rows;
+        let rows = &self.set.code.flows[self.calls.frames[frame as usize].function as usize].rows;
         let both = into.mask & mask;
         let mut changed = both != 0 && into.registers.join(registers, both, rows, why);
         changed |= both != 0 && into.local.join(local, both, why);

@@ -49,7 +49,7 @@ impl Machine<'_> {
         if lanes(leaving).any(here) {
             return None;
         }
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         if self.calls.frames[frame as usize].parent != ROOT
             || inst.kind != Kind::Branch
             || self.ways.doubt.depth > 0
@@ -69,7 +69,7 @@ impl Machine<'_> {
 
     /// If one arm of the branch at `pc` stops the kernel at once, which nobody is taken to run into: where the other one begins.
     pub fn stops_otherwise(&self, pc: u32) -> Option<u32> {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         let stops = |at| matches!(self.comes_to(at), Some(Kind::Trap));
         match inst.kind {
             Kind::Branch => match (stops(inst.extra), stops(pc + 1)) {
@@ -84,7 +84,7 @@ impl Machine<'_> {
     /// What way leads to an end that touches nothing but registers: what sort of end, if it comes soon.
     fn comes_to(&self, mut pc: u32) -> Option<Kind> {
         for _ in 0..LONGEST {
-            let inst = &self.set.image.code[pc as usize];
+            let inst = &self.set.code.image.code[pc as usize];
             if inst.guard != NO_GUARD {
                 return None;
             }

@@ -23,30 +23,50 @@ use crate::program::{Command, CommandAction, WarpPrograms};
 
 /// What is fixed while the kernel runs.
 pub(super) struct Setting<'a> {
+    pub code: Code<'a>,
+    pub memory: Given<'a>,
+    pub extent: Extent,
+    pub lockstep: bool,
+    pub orders: Orders,
+    pub max_steps: u64,
+}
+
+/// The kernel.
+pub(super) struct Code<'a> {
     pub image: CodeImage<'a>,
     pub program: &'a bugaroo_simulator::Program,
     pub extras: &'a [Extra],
-    pub constants: &'a [u8],
-    pub params: &'a Params,
     pub function: &'a Function,
     pub flows: &'a [Flow],
-    pub constant_memory: &'a ConstantMemory,
     /// Instructions that access shared memory in no order with others, without racing: what they read, or leave there, is open.
     pub open: &'a FxHashSet<u32>,
+}
+
+/// Memory that nobody writes.
+pub(super) struct Given<'a> {
+    pub constants: &'a [u8],
+    pub params: &'a Params,
+    pub constant_memory: &'a ConstantMemory,
+}
+
+/// Which threads there are.
+pub(super) struct Extent {
     pub block: [u32; 3],
     pub cluster: [u32; 3],
     /// Somebody says how large a cluster is.
     pub clustered: bool,
     /// In which dimensions the CTA's index is not known; there is one CTA then.
     pub any_cta: [bool; 3],
-    pub lockstep: bool,
+}
+
+/// What of the kernel orders threads, besides barriers.
+pub(super) struct Orders {
     /// That lanes of a warp wait for each other where they exchange values matters: there are waits at mbarriers.
     pub meetings: bool,
     /// Arrivals or waits at mbarriers are relaxed: fences of memory matter.
     pub relaxed: bool,
     /// There are fences, or accesses that acquire or release: flags in memory may order threads.
     pub flags: bool,
-    pub max_steps: u64,
 }
 
 /// An emulation in progress.
@@ -103,7 +123,7 @@ impl<'a> Machine<'a> {
 
     /// Puts the kernel's first frame under every warp.
     pub fn start(&mut self, function: u32) {
-        let loaded = &self.set.image.functions[function as usize];
+        let loaded = &self.set.code.image.functions[function as usize];
         let entry = loaded.entry;
         for w in 0..self.warps.len() {
             let mask = self.warps[w].alive;
@@ -130,8 +150,8 @@ impl<'a> Machine<'a> {
             (old.local_base, old.grown) = (local_base, 0);
             return frame;
         }
-        let bytes = self.set.image.functions[function as usize].frame_bytes;
-        let registers = Registers::new(bytes, self.set.constants);
+        let bytes = self.set.code.image.functions[function as usize].frame_bytes;
+        let registers = Registers::new(bytes, self.set.memory.constants);
         self.calls.frames.push(Frame {
             registers,
             function,
@@ -164,7 +184,7 @@ impl<'a> Machine<'a> {
             warp.fragments.swap_remove(fragment);
         }
         warp.alive &= !lanes;
-        let cta = warp.cta as usize;
+        let cta = warp.own.cta as usize;
         while frame != ROOT {
             let parent = self.calls.frames[frame as usize].parent;
             self.leave(frame, lanes);
@@ -216,14 +236,14 @@ impl<'a> Machine<'a> {
 
     /// `threadIdx` of a lane.
     pub fn thread(&self, w: usize, lane: usize) -> [u32; 3] {
-        let linear = self.warps[w].index * 32 + lane as u32;
-        let [x, y, _] = self.set.block;
+        let linear = self.warps[w].own.index * 32 + lane as u32;
+        let [x, y, _] = self.set.extent.block;
         [linear % x, linear / x % y, linear / x / y]
     }
 
     /// Where an instruction stands.
     pub fn place(&self, pc: u32) -> Place {
-        self.set.program.place(pc)
+        self.set.code.program.place(pc)
     }
 
     fn refusal(&self, kind: RefusalKind, w: usize, pc: u32, lane: usize, message: String) -> Refusal {
@@ -270,15 +290,17 @@ impl<'a> Machine<'a> {
             };
             return Cause { text: text.to_string(), parameter: None, place: None };
         };
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         let mut parameter = None;
         let text = match inst.kind {
             Kind::Load => {
-                let access = &self.set.image.accesses[inst.extra as usize];
+                let access = &self.set.code.image.accesses[inst.extra as usize];
                 match access.address.space {
                     Space::Param => {
                         let found = match access.address.base {
-                            Base::Fixed => self.set.params.name_at(self.set.function, access.address.offset),
+                            Base::Fixed => {
+                                self.set.memory.params.name_at(self.set.code.function, access.address.offset)
+                            }
                             _ => None,
                         };
                         let text = match &found {
@@ -290,7 +312,7 @@ impl<'a> Machine<'a> {
                         parameter = found.map(|(name, _)| name);
                         text
                     }
-                    _ if self.set.open.contains(&pc) => {
+                    _ if self.set.code.open.contains(&pc) => {
                         "a value in shared memory that threads read and write in no order".to_string()
                     }
                     Space::Shared => "a value read from shared memory".to_string(),
@@ -302,7 +324,7 @@ impl<'a> Machine<'a> {
             Kind::Atomic => "the result of an atomic operation".to_string(),
             Kind::Texture => "a value read from a texture or a surface".to_string(),
             Kind::Special | Kind::Alu | Kind::Mapa | Kind::Getctarank
-                if !self.set.clustered
+                if !self.set.extent.clustered
                     && ["cluster", "mapa", "getctarank"]
                         .iter()
                         .any(|word| self.place(pc).instruction.contains(word)) =>
@@ -371,19 +393,19 @@ impl<'a> Machine<'a> {
     /// Where an address of shared memory points.
     pub fn shared_target(&self, w: usize, at: u64) -> Target {
         match at >> 24 {
-            0 => Target::Shared(self.warps[w].cta, at),
+            0 => Target::Shared(self.warps[w].own.cta, at),
             rank if rank <= self.ctas.len() as u64 => Target::Shared(rank as u32 - 1, at & 0xff_ffff),
-            _ => Target::Shared(self.warps[w].cta, at),
+            _ => Target::Shared(self.warps[w].own.cta, at),
         }
     }
 
     /// A special register; None when no launch fixes it.
     pub fn special(&self, w: usize, value: SpecialValue, lane: usize) -> Option<u64> {
         let warp = &self.warps[w];
-        let cta = &self.ctas[warp.cta as usize];
+        let cta = &self.ctas[warp.own.cta as usize];
         let bit = |d: u8| usize::from(d);
-        let extent = self.set.cluster;
-        if !self.set.clustered
+        let extent = self.set.extent.cluster;
+        if !self.set.extent.clustered
             && matches!(
                 value,
                 SpecialValue::Clusterid(_) | SpecialValue::ClusterCtaid(_) | SpecialValue::ClusterCtarank
@@ -392,7 +414,7 @@ impl<'a> Machine<'a> {
             return None;
         }
         if let SpecialValue::Ctaid(d) | SpecialValue::Clusterid(d) = value
-            && self.set.any_cta[bit(d)]
+            && self.set.extent.any_cta[bit(d)]
         {
             return None;
         }
@@ -400,7 +422,7 @@ impl<'a> Machine<'a> {
             SpecialValue::Tid(d) => u64::from(self.thread(w, lane)[bit(d)]),
             SpecialValue::Ctaid(d) => u64::from(cta.index[bit(d)]),
             SpecialValue::Laneid => lane as u64,
-            SpecialValue::Warpid => u64::from(warp.index),
+            SpecialValue::Warpid => u64::from(warp.own.index),
             SpecialValue::LanemaskEq => 1 << lane,
             SpecialValue::LanemaskLt => (1 << lane) - 1,
             SpecialValue::LanemaskLe => (2 << lane) - 1,
@@ -408,7 +430,7 @@ impl<'a> Machine<'a> {
             SpecialValue::LanemaskGe => !((1 << lane) - 1) & 0xffff_ffff,
             SpecialValue::Clusterid(d) => u64::from(cta.index[bit(d)] / extent[bit(d)]),
             SpecialValue::ClusterCtaid(d) => u64::from(cta.index[bit(d)] % extent[bit(d)]),
-            SpecialValue::ClusterCtarank => u64::from(warp.cta),
+            SpecialValue::ClusterCtarank => u64::from(warp.own.cta),
             SpecialValue::Smid
             | SpecialValue::Clock
             | SpecialValue::ClockHi

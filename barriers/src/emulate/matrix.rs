@@ -17,7 +17,7 @@ use crate::program::{SharedAccessKind, SharedStrength, WrittenValues};
 impl Machine<'_> {
     /// Does matrix instruction `index` for lanes that are all there.
     pub fn matrix(&mut self, w: usize, parts: &[Part], index: u32) -> Result<(), Refusal> {
-        let matrices = self.set.image.matrices;
+        let matrices = self.set.code.image.matrices;
         match &matrices[index as usize] {
             Matrix::Load { address, rows, .. } => {
                 self.rows(w, parts, address, rows.len(), SharedAccessKind::Read)?;

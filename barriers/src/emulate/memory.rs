@@ -109,7 +109,7 @@ impl Machine<'_> {
         active: u32,
         doubtful: u32,
     ) -> Result<(), Refusal> {
-        let access = &self.set.image.accesses[inst.extra as usize];
+        let access = &self.set.code.image.accesses[inst.extra as usize];
         let size = usize::from(access.size);
         let bytes = size * usize::from(access.vec);
         if doubtful != 0 {
@@ -130,17 +130,19 @@ impl Machine<'_> {
             for element in 0..usize::from(access.vec) {
                 let offset = element * size;
                 let value = match target {
-                    Target::Shared(..) if self.set.open.contains(&pc) => Err(Why::at(pc)),
+                    Target::Shared(..) if self.set.code.open.contains(&pc) => Err(Why::at(pc)),
                     Target::Shared(rank, at) => {
                         self.ctas[rank as usize].shared.read(at as usize + offset, size)
                     }
                     Target::Local(at) => self.warps[w].local.read(lane, at as usize + offset, size),
-                    Target::Param(at) => self.set.params.read(at as usize + offset, size).ok_or(Why::at(pc)),
+                    Target::Param(at) => {
+                        self.set.memory.params.read(at as usize + offset, size).ok_or(Why::at(pc))
+                    }
                     Target::Global(Some(at)) => {
                         let at = at.wrapping_add(offset as u64);
-                        let value = self.set.constant_memory.read(at, size);
+                        let value = self.set.memory.constant_memory.read(at, size);
                         if value.is_some() {
-                            self.known.tables.extend(self.set.constant_memory.table(at));
+                            self.known.tables.extend(self.set.memory.constant_memory.table(at));
                         }
                         value.ok_or(Why::at(pc))
                     }
@@ -198,7 +200,7 @@ impl Machine<'_> {
     /// Says which expressions unknown values are that one thread has written to shared memory.
     fn read_contents(&mut self, w: usize, frame: u32, pc: u32, access: &DecodedAccess, active: u32) {
         let size = usize::from(access.size);
-        if access.signed && size < 4 || self.set.open.contains(&pc) {
+        if access.signed && size < 4 || self.set.code.open.contains(&pc) {
             return;
         }
         for lane in lanes(active) {
@@ -274,7 +276,7 @@ impl Machine<'_> {
         active: u32,
         doubtful: u32,
     ) -> Result<(), Refusal> {
-        let access = &self.set.image.accesses[inst.extra as usize];
+        let access = &self.set.code.image.accesses[inst.extra as usize];
         let size = usize::from(access.size);
         let bytes = size * usize::from(access.vec);
         if doubtful != 0 {
@@ -299,14 +301,15 @@ impl Machine<'_> {
                 };
                 match target {
                     Target::Shared(rank, at) => {
-                        let value = if self.set.open.contains(&pc) { Err(Why::at(pc)) } else { value };
+                        let value = if self.set.code.open.contains(&pc) { Err(Why::at(pc)) } else { value };
                         if self.ways.doubt.depth > 0 {
                             let why = Why::at(pc).tainted(points_to_shared(size, value));
                             self.forget_shared(rank, at as usize + offset, size, why);
                         } else {
                             let at = at as usize + offset;
                             self.ctas[rank as usize].shared.write(at, size, value);
-                            if value.is_err() && active.is_power_of_two() && !self.set.open.contains(&pc) {
+                            if value.is_err() && active.is_power_of_two() && !self.set.code.open.contains(&pc)
+                            {
                                 self.name_content(w, frame, (access, element, lane), (rank, at, size));
                             }
                         }
@@ -396,7 +399,7 @@ impl Machine<'_> {
         active: u32,
         doubtful: u32,
     ) -> Result<(), Refusal> {
-        let atomic = &self.set.image.atomics[inst.extra as usize];
+        let atomic = &self.set.code.image.atomics[inst.extra as usize];
         let bytes = atomic.bytes();
         if doubtful != 0 {
             self.doubtless(w, frame, pc, inst, &atomic.address, doubtful)?;

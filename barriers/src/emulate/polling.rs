@@ -117,7 +117,7 @@ impl<'a> Machine<'a> {
         pc: u32,
         active: u32,
     ) -> Result<Option<([(u32, u32, u32, u32); 32], u32)>, Refusal> {
-        let image = self.set.image;
+        let image = self.set.code.image;
         let inst = &image.code[pc as usize];
         if inst.kind != Kind::Asynchronous {
             return Ok(None);
@@ -242,7 +242,7 @@ impl<'a> Machine<'a> {
         test: u32,
         active: u32,
     ) -> Result<(u32, Option<u32>), Refusal> {
-        let code = self.set.image.code;
+        let code = self.set.code.image.code;
         let inst = &code[pc as usize];
         let (mut runs, mut doubtful) = (active, 0);
         if inst.guard != NO_GUARD {
@@ -253,9 +253,9 @@ impl<'a> Machine<'a> {
         }
         match inst.kind {
             Kind::Alu => {
-                let info = &self.set.extras[pc as usize].arithmetic;
+                let info = &self.set.code.extras[pc as usize].arithmetic;
                 let head = &mut self.calls.frames[frame as usize];
-                let flow = &self.set.flows[head.function as usize];
+                let flow = &self.set.code.flows[head.function as usize];
                 let meaning = (&mut self.known.symbols, flow);
                 // SAFETY: the instruction is one of the function whose frame this is: no call was followed.
                 unsafe { arithmetic(&mut head.registers, inst, info, pc, runs, doubtful, meaning) };

@@ -23,7 +23,7 @@ impl<'a> Machine<'a> {
 
     /// The address of an access, and its bytes.
     pub fn reach(&self, inst: &Inst) -> (&'a Address, u64) {
-        let image = self.set.image;
+        let image = self.set.code.image;
         match inst.kind {
             Kind::Atomic => {
                 let atomic = &image.atomics[inst.extra as usize];

@@ -83,8 +83,8 @@ impl<'a> Machine<'a> {
             // A round of a loop whose end is known.
             return;
         }
-        rounds.clock += 1;
-        (head.decisions, head.last) = (decisions, rounds.clock);
+        rounds.time.clock += 1;
+        (head.decisions, head.last) = (decisions, rounds.time.clock);
         head.times += 1;
         rounds.most = rounds.most.max(head.times);
         let Some(induction) = rounds.induction else { return };
@@ -98,10 +98,10 @@ impl<'a> Machine<'a> {
     fn first_rounds(&mut self, number: usize, induction: Induction) {
         let now = self.cut_now();
         let rounds = &mut self.ways.rounds;
-        let clock = rounds.clock;
+        let clock = rounds.time.clock;
         let mut states = std::mem::take(&mut rounds.heads[number].states);
         if states.len() >= induction.exact as usize
-            && let Some(period) = period(&states, &now, induction.longest, self.set.flows)
+            && let Some(period) = period(&states, &now, induction.longest, self.set.code.flows)
         {
             let (earlier, before) = (&states[states.len() - 2 * period], &states[states.len() - period]);
             // Another barrier of the same loop, which stands for it already.
@@ -128,7 +128,7 @@ impl<'a> Machine<'a> {
             return;
         }
         let now = self.cut_now();
-        let instances = numbers::covers(&target, &now, (&self.known.symbols, self.set.flows));
+        let instances = numbers::covers(&target, &now, (&self.known.symbols, self.set.code.flows));
         let lost = instances.as_ref().map(|instances| self.known.symbols.lost(instances));
         let keeps = lost.as_ref().is_some_and(Vec::is_empty);
         self.ways.rounds.heads[number].lost.extend(lost.into_iter().flatten());

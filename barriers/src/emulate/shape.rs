@@ -15,12 +15,12 @@ impl Machine<'_> {
         if let Some((_, shape)) = known.into_iter().find(|(stopped, _)| stopped == stops) {
             return *shape;
         }
-        let meet = self.set.flows[function].meet(pc);
+        let meet = self.set.code.flows[function].meet(pc);
         let mut shape = Shape { cyclic: false, waits: false, refused: None };
         let mut seen = FxHashSet::default();
         let mut next = Vec::new();
         let mut arms = Vec::new();
-        successors(&self.set.image, pc, |to| arms.push(to));
+        successors(&self.set.code.image, pc, |to| arms.push(to));
         shape.refused = arms.iter().find_map(|arm| self.refused_on(function, *arm, meet));
         next.extend(arms);
         while let Some(at) = next.pop() {
@@ -30,13 +30,13 @@ impl Machine<'_> {
             }
             if Some(at) == meet
                 || stops.contains(&at)
-                || !self.set.flows[function].holds(at)
+                || !self.set.code.flows[function].holds(at)
                 || !seen.insert(at)
             {
                 continue;
             }
             shape.waits |= !self.is_harmless(at);
-            successors(&self.set.image, at, |to| next.push(to));
+            successors(&self.set.code.image, at, |to| next.push(to));
         }
         self.ways.doubt.shapes.entry(pc).or_default().push((stops.to_vec(), shape));
         shape
@@ -44,9 +44,9 @@ impl Machine<'_> {
 
     /// A wait for other threads that all ways from `start` come to before `meet`.
     fn refused_on(&self, function: usize, start: u32, meet: Option<u32>) -> Option<u32> {
-        let flow = &self.set.flows[function];
+        let flow = &self.set.code.flows[function];
         let waits = |at: &u32| {
-            let inst = &self.set.image.code[*at as usize];
+            let inst = &self.set.code.image.code[*at as usize];
             inst.guard == NO_GUARD
                 && match inst.kind {
                     Kind::Barrier | Kind::ClusterBarrier => true,
@@ -61,7 +61,7 @@ impl Machine<'_> {
 
     /// Whether an instruction can be run in an arm whatever it finds.
     pub fn is_harmless(&self, pc: u32) -> bool {
-        let inst = &self.set.image.code[pc as usize];
+        let inst = &self.set.code.image.code[pc as usize];
         match inst.kind {
             Kind::Fence => self.is_idle_fence(pc),
             Kind::Alu

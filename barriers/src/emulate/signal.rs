@@ -22,21 +22,21 @@ impl Machine<'_> {
     /// What an access of memory says of its order and strength.
     fn semantics(&self, inst: &Inst) -> Semantics {
         match inst.kind {
-            Kind::Atomic => self.set.image.atomics[inst.extra as usize].semantics,
-            _ => self.set.image.accesses[inst.extra as usize].semantics,
+            Kind::Atomic => self.set.code.image.atomics[inst.extra as usize].semantics,
+            _ => self.set.code.image.accesses[inst.extra as usize].semantics,
         }
     }
 
     /// Something is told of lanes, beside their commands.
     fn signal(&mut self, w: usize, pc: u32, mask: u32, what: Signal) {
-        if self.set.flags && !self.ways.doubt.silent {
+        if self.set.orders.flags && !self.ways.doubt.silent {
             self.out.warp_mut(w as u32).signal(mask, pc, what);
         }
     }
 
     /// A fence, by lanes that may be there.
     pub fn signal_fence(&mut self, w: usize, pc: u32, mask: u32) {
-        if self.set.extras[pc as usize].fence.is_some() {
+        if self.set.code.extras[pc as usize].fence.is_some() {
             self.signal(w, pc, mask, Signal::Acquire);
             self.signal(w, pc, mask, Signal::Release);
         }
@@ -44,7 +44,7 @@ impl Machine<'_> {
 
     /// An access is about to be made.
     pub fn signal_before(&mut self, w: usize, pc: u32, inst: &Inst, mask: u32) {
-        if self.set.flags && releases(self.semantics(inst)) {
+        if self.set.orders.flags && releases(self.semantics(inst)) {
             self.signal(w, pc, mask, Signal::Release);
         }
     }
@@ -60,10 +60,10 @@ impl Machine<'_> {
         first: usize,
     ) -> Result<(), Refusal> {
         let semantics = self.semantics(inst);
-        if !self.set.flags || inst.kind != Kind::Atomic && strong_among(semantics).is_none() {
+        if !self.set.orders.flags || inst.kind != Kind::Atomic && strong_among(semantics).is_none() {
             return Ok(());
         }
-        let unread = self.set.extras[pc as usize].unread;
+        let unread = self.set.code.extras[pc as usize].unread;
         let last = self.out.warps()[w].len();
         for command in first..last {
             let packed = self.out.warps()[w].packed()[command];
@@ -120,7 +120,7 @@ impl Machine<'_> {
             }
         }
         polls.times = 0;
-        if self.course.polled.iter().all(|origin| self.set.open.contains(origin)) {
+        if self.course.polled.iter().all(|origin| self.set.code.open.contains(origin)) {
             return Ok(());
         }
         Err(self.runaway(w, pc, mask))

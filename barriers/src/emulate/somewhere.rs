@@ -87,7 +87,7 @@ impl Machine<'_> {
             self.addressing.scattered.append(&mut places);
         }
         let registers = &mut self.calls.frames[frame as usize].registers;
-        let image = self.set.image;
+        let image = self.set.code.image;
         match inst.kind {
             Kind::Load => {
                 let access = &image.accesses[inst.extra as usize];
@@ -134,11 +134,11 @@ impl Machine<'_> {
 
     /// The variables, or parts of them, that an access may be in.
     fn variables(&mut self, w: usize, frame: u32, pc: u32, inst: &Inst) -> Option<Scattered> {
-        let function = &self.set.image.functions[self.calls.frames[frame as usize].function as usize];
-        let text = self.set.image.origins[pc as usize].text.0;
+        let function = &self.set.code.image.functions[self.calls.frames[frame as usize].function as usize];
+        let text = self.set.code.image.origins[pc as usize].text.0;
         let (_, bytes) = self.reach(inst);
         let parts = self.addressing.objects.of(&function.name, text, bytes)?;
-        let own = self.warps[w].cta;
+        let own = self.warps[w].own.cta;
         let all = 0..self.ctas.len() as u32;
         let ranks = |mapped: bool| if mapped { all.clone() } else { own..own + 1 };
         let places = parts.into_iter().flat_map(|Part { bytes, mapped }| {
@@ -157,8 +157,9 @@ impl Machine<'_> {
         lane: usize,
     ) -> Option<(u32, Range<u32>)> {
         let (address, bytes) = self.reach(inst);
-        let flow = &self.set.flows[self.calls.frames[frame as usize].function as usize];
-        let making = self.addressing.makings.of(self.set.image, self.set.extras, flow, pc, address.base);
+        let flow = &self.set.code.flows[self.calls.frames[frame as usize].function as usize];
+        let making =
+            self.addressing.makings.of(self.set.code.image, self.set.code.extras, flow, pc, address.base);
         let Bound { in_window, span } = making.of(&self.calls.frames[frame as usize].registers, lane);
         if span.is_all() || in_window != (address.space == Space::Generic) {
             return None;
@@ -187,7 +188,7 @@ impl Machine<'_> {
         if inst.kind != Kind::Store {
             return false;
         }
-        let access = &self.set.image.accesses[inst.extra as usize];
+        let access = &self.set.code.image.accesses[inst.extra as usize];
         let size = usize::from(access.size);
         let points = |lane: usize, element| points_to_shared(size, self.stored(frame, access, element, lane));
         lanes(mask).any(|lane| (0..usize::from(access.vec)).any(|element| points(lane, element)))
@@ -195,7 +196,7 @@ impl Machine<'_> {
 
     /// What an access does, and how strong it is.
     fn sort(&self, inst: &Inst) -> (SharedAccessKind, SharedStrength) {
-        let image = self.set.image;
+        let image = self.set.code.image;
         match inst.kind {
             Kind::Load => (SharedAccessKind::Read, strength(image.accesses[inst.extra as usize].semantics)),
             Kind::Store => (SharedAccessKind::Write, strength(image.accesses[inst.extra as usize].semantics)),

@@ -12,7 +12,7 @@ use crate::program::CommandAction;
 impl Machine<'_> {
     /// Runs warp `w` until it cannot go on; answers whether it did anything.
     pub fn turn(&mut self, w: usize) -> Result<bool, Refusal> {
-        let code = self.set.image.code;
+        let code = self.set.code.image.code;
         let mut progress = false;
         'select: while let Some((index, stop)) = self.warps[w].select(self.set.lockstep) {
             progress = true;
@@ -138,8 +138,8 @@ impl Machine<'_> {
     #[inline(always)]
     pub fn arithmetic(&mut self, frame: u32, pc: u32, inst: &Inst, active: u32, doubtful: u32) {
         let head = &mut self.calls.frames[frame as usize];
-        let info = &self.set.extras[pc as usize].arithmetic;
-        let meaning = (&mut self.known.symbols, &self.set.flows[head.function as usize]);
+        let info = &self.set.code.extras[pc as usize].arithmetic;
+        let meaning = (&mut self.known.symbols, &self.set.code.flows[head.function as usize]);
         // SAFETY: the instruction is one of the function whose frame this is.
         unsafe { arithmetic(&mut head.registers, inst, info, pc, active, doubtful, meaning) };
     }
@@ -215,9 +215,9 @@ impl Machine<'_> {
         for w in 0..self.warps.len() {
             for fragment in self.warps[w].fragments.clone() {
                 groups.push((w as u32, fragment.mask, fragment.pc));
-                let sync = match self.set.image.code[fragment.pc as usize] {
+                let sync = match self.set.code.image.code[fragment.pc as usize] {
                     Inst { kind: Kind::Collective, extra, .. } => {
-                        self.set.image.collectives[extra as usize].what == Together::Sync
+                        self.set.code.image.collectives[extra as usize].what == Together::Sync
                     }
                     _ => false,
                 };

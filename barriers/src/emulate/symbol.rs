@@ -44,13 +44,13 @@ impl Symbols {
 
     /// Whether a predicate is known by what is assumed.
     pub fn decided(&mut self, symbol: Symbol) -> Option<bool> {
-        if self.assumptions == 0 {
+        if self.choices.assumptions == 0 {
             return None;
         }
-        let known = self.assumed.get(&(symbol.index() as u32)).copied();
+        let known = self.choices.assumed.get(&(symbol.index() as u32)).copied();
         let decided = known.or_else(|| self.follows(symbol))?;
-        self.decisions += 1;
-        self.decided_last = Some(symbol);
+        self.choices.decisions += 1;
+        self.choices.decided_last = Some(symbol);
         Some(decided ^ symbol.is_negated())
     }
 }

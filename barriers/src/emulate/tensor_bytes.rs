@@ -23,7 +23,7 @@ impl Machine<'_> {
         // The map is a parameter of the kernel, by its generic address.
         let offset =
             self.address(frame, map, lane).ok().filter(|at| at >> 32 == 3).map(|at| at & 0xffff_ffff);
-        if let Some(bytes) = offset.and_then(|offset| self.set.params.tensor_at(offset)) {
+        if let Some(bytes) = offset.and_then(|offset| self.set.memory.params.tensor_at(offset)) {
             return Ok(bytes);
         }
         let state = mbarrier.and_then(|(rank, at)| self.ctas[rank as usize].mbarriers.get_mut(&at));
@@ -38,7 +38,7 @@ impl Machine<'_> {
 
     /// Refuses because only a tensor map says how many bytes a copy moves.
     pub fn size_unknown(&self, w: usize, pc: u32, lane: usize, map: Option<u64>) -> Refusal {
-        let name = map.and_then(|offset| self.set.params.name_at(self.set.function, offset));
+        let name = map.and_then(|offset| self.set.memory.params.name_at(self.set.code.function, offset));
         let name = name.map_or_else(|| "NAME".to_owned(), |(_, given)| given);
         let message = format!(
             "how many bytes a tensor copy moves stands in its tensor map (--tensor {name}=BYTES says how many)"

@@ -32,7 +32,7 @@ impl Machine<'_> {
     /// Whether the branch at `pc` goes by a vote in its block. An arm's exchanges are among all lanes of it, so that the vote is one for all of them.
     fn is_voted(&self, frame: u32, pc: u32) -> bool {
         let (image, flow) =
-            (&self.set.image, &self.set.flows[self.calls.frames[frame as usize].function as usize]);
+            (&self.set.code.image, &self.set.code.flows[self.calls.frames[frame as usize].function as usize]);
         let inst = &image.code[pc as usize];
         if self.ways.doubt.depth == 0 || inst.kind != Kind::Branch || inst.guard == NO_GUARD {
             return false;
@@ -59,17 +59,17 @@ impl Machine<'_> {
 
     /// Whether an instruction exchanges values of registers, and does nothing else.
     pub fn is_exchange(&self, index: u32) -> bool {
-        !matches!(self.set.image.collectives[index as usize].what, Together::Sync | Together::Matrix(_))
+        !matches!(self.set.code.image.collectives[index as usize].what, Together::Sync | Together::Matrix(_))
     }
 
     /// All lanes of an arm come to such an instruction: does it, if they are the ones that take part. Answers whether it could.
     pub fn exchange_in_arm(&mut self, w: usize, frame: u32, pc: u32, mask: u32) -> bool {
-        let index = self.set.image.code[pc as usize].extra;
+        let index = self.set.code.image.code[pc as usize].extra;
         let warp = &self.warps[w];
         if !self.ways.doubt.joins || !self.is_exchange(index) || warp.leavers.lanes & warp.alive != 0 {
             return false;
         }
-        let members = self.set.image.collectives[index as usize].mask;
+        let members = self.set.code.image.collectives[index as usize].mask;
         if members.is_some_and(|slot| mask & self.calls.frames[frame as usize].registers.known(slot) == 0) {
             self.exchange_among_some(frame, pc, index, mask);
             return true;
@@ -99,7 +99,7 @@ impl Machine<'_> {
 
     /// Lanes exchange values among those that a member mask names which is not known.
     fn exchange_among_some(&mut self, frame: u32, pc: u32, index: u32, mask: u32) {
-        let collective = self.set.image.collectives[index as usize];
+        let collective = self.set.code.image.collectives[index as usize];
         let registers = &mut self.calls.frames[frame as usize].registers;
         let why = Why::at(pc).tainted(registers.why(collective.src[0]).is_tainted());
         for row in collective.dst.into_iter().chain(collective.dst_pred) {

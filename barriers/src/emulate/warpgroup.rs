@@ -42,8 +42,8 @@ impl Machine<'_> {
         warpgroup: &Warpgroup,
     ) -> Result<Flow, Refusal> {
         let lane = active.trailing_zeros() as usize;
-        let (index, alive) = (self.warps[w].index, self.warps[w].alive);
-        let threads: u32 = self.set.block.iter().product();
+        let (index, alive) = (self.warps[w].own.index, self.warps[w].alive);
+        let threads: u32 = self.set.extent.block.iter().product();
         if (index / WARPS + 1) * WARPS * 32 > threads {
             let message = "the warp has no three others with which it makes a warpgroup";
             return Err(self.illegal(w, pc, lane, message));
@@ -104,7 +104,7 @@ impl Machine<'_> {
         }
         let first_matrix = match a {
             Factor::Shared(slot) => {
-                let first = self.warps[w].index % WARPS * ROWS;
+                let first = self.warps[w].own.index % WARPS * ROWS;
                 Some(self.read_matrix(w, frame, pc, active, *slot, ([first, first + ROWS], transposed[0]))?)
             }
             Factor::Fragment(slots) => {
@@ -130,7 +130,7 @@ impl Machine<'_> {
         if self.ways.doubt.depth > 0 {
             return Ok(());
         }
-        let (cta, index) = (self.warps[w].cta as usize, self.warps[w].index);
+        let (cta, index) = (self.warps[w].own.cta as usize, self.warps[w].own.index);
         let (number, products) = ((index / WARPS) as usize, &mut self.ctas[cta].products);
         if products.len() <= number {
             products.resize_with(number + 1, Default::default);
@@ -163,7 +163,7 @@ impl Machine<'_> {
             }
         }
         let bits = descriptor.expect("a multiplication is executed by all lanes of a warp that has some");
-        let rank = self.warps[w].cta;
+        let rank = self.warps[w].own.cta;
         let mut ranges = Descriptor::new(bits).bytes(lines, transposed);
         ranges.sort_by_key(|[from, to]| (to - from, *from));
         let first = active.trailing_zeros() as usize;
@@ -196,7 +196,8 @@ impl Machine<'_> {
         let multiplying = &mut self.warps[w].multiplying;
         let row = |slot: &i32| u32::try_from(*slot).ok().map(|row| (frame, row));
         let read = reads.iter().filter_map(row).find(|row| multiplying.has_result(*row));
-        let is_move = inst.kind == Kind::Alu && self.set.extras[pc as usize].arithmetic.form == Form::Copy;
+        let is_move =
+            inst.kind == Kind::Alu && self.set.code.extras[pc as usize].arithmetic.form == Form::Copy;
         if let (Some(from), true) = (read, is_move) {
             if let Some(to) = writes.iter().find_map(row) {
                 let all = multiplying.committed.iter_mut().chain(std::iter::once(&mut multiplying.open));
@@ -232,10 +233,10 @@ impl Machine<'_> {
 
     /// The slots that an instruction reads and writes, as far as it is one that does something with results of multiplications.
     fn registers_of(&self, pc: u32, inst: &Inst) -> (Vec<i32>, Vec<i32>) {
-        let image = &self.set.image;
+        let image = &self.set.code.image;
         match inst.kind {
             Kind::Alu => {
-                let info = &self.set.extras[pc as usize].arithmetic;
+                let info = &self.set.code.extras[pc as usize].arithmetic;
                 let reads = inst.ops.src[..usize::from(info.sources)].to_vec();
                 let second = info.second.then_some(inst.ops.dst2 as i32);
                 (reads, std::iter::once(inst.ops.dst as i32).chain(second).collect())

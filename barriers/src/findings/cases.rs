@@ -69,7 +69,7 @@ pub(super) fn verify(
     let mut joined = false;
     let mut noting = |options: &KernelOptions, case: &mut AssumedCase| {
         let found = verify(options, case);
-        joined |= case.joined;
+        joined |= case.seen.joined;
         found
     };
     let together = by_all_means(options, true, &mut noting)?;
@@ -153,8 +153,8 @@ fn follow(
     while let Some(mut case) = waiting.pop() {
         looked_at += 1;
         let found = verify(options, &mut case)?;
-        stations.append(&mut case.found);
-        if case.strays {
+        stations.append(&mut case.seen.found);
+        if case.widening.strays {
             let assumed = if early.len() < EARLY { case.assumed_first(first, early.clone()) } else { None };
             let Some((cases, all)) = assumed else {
                 let (found, params) = (first_refused.unwrap_or(found), case.params);
@@ -167,8 +167,8 @@ fn follow(
         if findings.is_open() {
             let params = case.params.clone();
             let is_parted = case.is_parted();
-            let meets = case.rounds > rounds && !case.has_pauses();
-            let is_many = meets || case.turns > rounds;
+            let meets = case.seen.rounds > rounds && !case.has_pauses();
+            let is_many = meets || case.seen.turns > rounds;
             match case.parted() {
                 Some(parts) if !is_many && looked_at + waiting.len() < most => {
                     first_refused.get_or_insert(found);
@@ -190,8 +190,8 @@ fn follow(
         ended += 1;
         let certain = !findings.is_clean() && findings.verdict != "possible-race";
         // What is only possible may be so as much in the first rounds, which are followed as they are.
-        let early = case.races_early && !certain;
-        if case.widened && !findings.is_clean() && !early || certain && case.assumptions() > 0 {
+        let early = case.widening.races_early && !certain;
+        if case.widening.widened && !findings.is_clean() && !early || certain && case.assumptions() > 0 {
             let (found, params) = (first_refused.unwrap_or(found), case.params);
             return Ok(All::Open { found, params, many: None, stations });
         }

@@ -1,15 +1,23 @@
 //! Barriers that threads are counted at, and who has come to one.
 
+use super::known::Known;
 use super::part::Part;
 use crate::program::Count;
 use crate::verdict::Resource;
 
 /// A barrier's present generation, and what is needed of the last.
 #[derive(Debug)]
-pub(crate) struct Barrier {
+pub(super) struct Barrier {
     pub resource: Resource,
     /// From 1.
     pub generation: u32,
+    pub(super) present: Present,
+    pub(super) before: Before,
+}
+
+/// Who has come to a generation that is not complete.
+#[derive(Debug, Default)]
+pub(super) struct Present {
     /// What the first to come asked for, and who it was.
     pub(super) count: Option<(Count, Part)>,
     /// Threads as counted by the barrier, and as they are; the warps that have arrived, as bits.
@@ -18,15 +26,20 @@ pub(crate) struct Barrier {
     pub(super) warps: u32,
     /// A warp has arrived again: chain and command.
     pub(super) again: Option<(u32, u32)>,
-    pub parts: Vec<Part>,
-    pub(super) clock: Vec<u32>,
-    pub(super) fenced: Vec<u32>,
-    /// Participants of the generation before; of those that wait, one is enough.
-    pub(super) last: Vec<Part>,
-    /// All of them, for messages; and the clock, for those who ask for it later (cluster).
-    pub(super) last_all: Vec<Part>,
-    pub(super) last_clock: Vec<u32>,
-    pub(super) last_fenced: Vec<u32>,
+    pub(super) parts: Vec<Part>,
+    /// What all of them knew and did.
+    pub(super) known: Known,
+}
+
+/// What is kept of the generation before.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    /// The participants that have to be known; of those that wait, one is enough.
+    pub(super) needed: Vec<Part>,
+    /// All of them, for messages.
+    pub(super) all: Vec<Part>,
+    /// What they knew and did, for those who ask for it later (cluster).
+    pub(super) known: Known,
 }
 
 /// A chain that has come to a named barrier, and waits for the rest of its warp.
@@ -38,33 +51,40 @@ pub(crate) struct Comer {
 }
 
 impl Barrier {
-    /// Who takes part waits for all threads.
-    pub(super) fn is_for_all(&self) -> bool {
-        matches!(self.count, Some((Count::All, _)))
-    }
-
-    /// Participants of the generation before; of those that waited, one.
-    pub(super) fn last(&self) -> &[Part] {
-        &self.last
+    /// One that nobody has come to. `nothing`: what is known then.
+    pub(super) fn new(resource: Resource, nothing: Known) -> Barrier {
+        let present = Present { known: nothing, ..Present::default() };
+        Barrier { resource, generation: 1, present, before: Before::default() }
     }
 
     /// What stands in the list while the barrier is out of it, to be worked on beside the others.
     pub(super) fn taken_out(resource: Resource) -> Barrier {
-        Barrier {
-            resource,
-            generation: 0,
-            count: None,
-            weight: 0,
-            threads: 0,
-            warps: 0,
-            again: None,
-            parts: Vec::new(),
-            clock: Vec::new(),
-            fenced: Vec::new(),
-            last: Vec::new(),
-            last_all: Vec::new(),
-            last_clock: Vec::new(),
-            last_fenced: Vec::new(),
+        Barrier { generation: 0, ..Barrier::new(resource, Known::default()) }
+    }
+
+    /// Who takes part waits for all threads.
+    pub(super) fn is_for_all(&self) -> bool {
+        matches!(self.present.count, Some((Count::All, _)))
+    }
+
+    /// The present generation is over, and the next one begins.
+    pub(super) fn end_generation(&mut self) {
+        self.generation += 1;
+        let (present, before) = (&mut self.present, &mut self.before);
+        before.needed.clear();
+        match present.parts.iter().find(|p| p.waits) {
+            // Who knows of one that waited knows of all.
+            Some(part) => before.needed.push(*part),
+            None => before.needed.extend_from_slice(&present.parts),
         }
+        std::mem::swap(&mut before.all, &mut present.parts);
+        if self.resource == Resource::Cluster {
+            before.known.set(&present.known);
+        }
+        let mut parts = std::mem::take(&mut present.parts);
+        parts.clear();
+        present.known.forget();
+        let known = std::mem::take(&mut present.known);
+        *present = Present { parts, known, ..Present::default() };
     }
 }

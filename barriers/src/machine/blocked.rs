@@ -42,7 +42,7 @@ impl Machine<'_> {
                 }
             };
             let warp = self.layout.chains[chain as usize].warp as usize;
-            let command = self.layout.synchronising[warp][runner.next - 1];
+            let command = self.layout.synchronising[warp][runner.at.next - 1];
             all.push((
                 chain,
                 Waiting {
@@ -70,7 +70,7 @@ impl Machine<'_> {
         let mut found: Vec<(Resource, ThreadsPlace)> = Vec::new();
         let runner = &self.runners[chain as usize];
         // Who waits for its warp has not arrived yet.
-        let from = runner.next - usize::from(matches!(runner.state, State::Gathering(_)));
+        let from = runner.at.next - usize::from(matches!(runner.state, State::Gathering(_)));
         for &index in &list[from..] {
             let command = &commands[index as usize];
             if command.lanes & own.lanes == 0 {

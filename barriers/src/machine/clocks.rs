@@ -1,5 +1,6 @@
 //! What chains know, and what they tell others: clocks.
 
+use super::known::{Known, join};
 use super::part::Part;
 use super::state::Machine;
 
@@ -17,36 +18,31 @@ impl Machine<'_> {
         runner.registrations += 1;
         let stamp = if lockstep { command + 1 } else { runner.registrations };
         if alone {
-            runner.clock[chain as usize] = stamp;
+            runner.known.clock[chain as usize] = stamp;
         }
         stamp
     }
 
     /// Joins what a chain knows and has done, with the registration `stamp`, into a barrier's clocks; where it `orders` nothing, which
     /// `mbarrier.init`s are fenced, and no more.
-    pub(super) fn contribute(
-        &self,
-        chain: u32,
-        (stamp, orders): (u32, bool),
-        clock: &mut [u32],
-        fenced: &mut [u32],
-    ) {
+    pub(super) fn contribute(&self, chain: u32, (stamp, orders): (u32, bool), into: &mut Known) {
         let runner = &self.runners[chain as usize];
         if !orders {
-            let inits = clock.len();
-            if let (Some(into), Some(from)) = (fenced.get_mut(inits..), runner.fenced.get(inits..)) {
+            let inits = into.clock.len();
+            if let (Some(into), Some(from)) = (into.fenced.get_mut(inits..), runner.known.fenced.get(inits..))
+            {
                 join(into, from);
             }
-            self.join_time(chain, stamp, fenced);
+            self.join_time(chain, stamp, &mut into.fenced);
             return;
         }
-        join(clock, &runner.clock);
-        join(fenced, &runner.fenced);
+        into.join(&runner.known);
+        let clock = &mut into.clock;
         clock[chain as usize] = clock[chain as usize].max(stamp);
         for (kind, component) in self.layout.chains[chain as usize].groups.iter().enumerate() {
             if let Some(component) = component {
                 let slot = &mut clock[*component as usize];
-                *slot = (*slot).max(runner.groups[kind].waited);
+                *slot = (*slot).max(runner.copies.groups[kind].waited);
             }
         }
     }
@@ -55,22 +51,22 @@ impl Machine<'_> {
     pub(super) fn join_time(&self, chain: u32, stamp: u32, fenced: &mut [u32]) {
         let runner = &self.runners[chain as usize];
         let time = self.layout.time_of(0);
-        if let (Some(into), Some(from)) = (fenced.get_mut(time..), runner.fenced.get(time..)) {
+        if let (Some(into), Some(from)) = (fenced.get_mut(time..), runner.known.fenced.get(time..)) {
             join(into, from);
-            join(into, &runner.clock);
+            join(into, &runner.known.clock);
             into[chain as usize] = into[chain as usize].max(stamp);
         }
     }
 
     /// Whether a registration happens before what the chain does next.
     pub(super) fn knows(&self, chain: u32, part: &Part) -> bool {
-        self.runners[chain as usize].clock[part.chain as usize] >= part.stamp
+        self.runners[chain as usize].known.clock[part.chain as usize] >= part.stamp
     }
 
     /// Whether a registration comes before what the chain does next in time, whether memory follows or not.
     pub(super) fn knows_in_time(&self, chain: u32, part: &Part) -> bool {
         self.knows(chain, part)
-            || self.in_time(&self.runners[chain as usize].fenced, part.chain) >= part.stamp
+            || self.in_time(&self.runners[chain as usize].known.fenced, part.chain) >= part.stamp
     }
 
     /// How much of a component is known to be done in time, by such a clock.
@@ -80,12 +76,6 @@ impl Machine<'_> {
 
     /// What a chain knows.
     pub(crate) fn clock(&self, chain: u32) -> &[u32] {
-        &self.runners[chain as usize].clock
-    }
-}
-
-pub(crate) fn join(into: &mut [u32], from: &[u32]) {
-    for (a, b) in into.iter_mut().zip(from) {
-        *a = (*a).max(*b);
+        &self.runners[chain as usize].known.clock
     }
 }

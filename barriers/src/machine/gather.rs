@@ -46,7 +46,7 @@ impl Machine<'_> {
     pub(super) fn gathered(&self, warp: u32, barrier: u32) -> (u32, u32) {
         let here = self.comers[warp as usize].iter().filter(|comer| comer.barrier == barrier);
         let here = here.fold(0, |lanes, comer| lanes | self.layout.chains[comer.part.chain as usize].lanes);
-        (here, self.program.shape().lanes(warp) & !self.exited_lanes[warp as usize])
+        (here, self.program.shape().lanes(warp) & !self.gone.lanes[warp as usize])
     }
 
     /// Lets a warp arrive, if all that it has left have come to one barrier.
@@ -64,7 +64,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let mut comers = std::mem::take(&mut self.comers[warp as usize]);
-        let last = self.barriers[barrier as usize].last();
+        let last = &self.barriers[barrier as usize].before.needed;
         let known = |part: &Part| {
             self.came_before(first.chain, part, barrier)
                 || comers.iter().any(|comer| self.knows_in_time(comer.part.chain, part))
@@ -96,12 +96,12 @@ impl Machine<'_> {
         self.comers[warp as usize] = comers;
         let state = &mut self.barriers[barrier as usize];
         let bit = 1 << (warp % self.program.shape().warps_per_cta());
-        if state.warps & bit != 0 {
-            state.again = Some((first.chain, first.command));
+        if state.present.warps & bit != 0 {
+            state.present.again = Some((first.chain, first.command));
         }
-        state.weight += 32;
-        state.warps |= bit;
-        if state.again.is_some() && state.is_for_all() {
+        state.present.weight += 32;
+        state.present.warps |= bit;
+        if state.present.again.is_some() && state.is_for_all() {
             self.twice_among_all(barrier);
         }
         // Counts are whole warps, so that never too many come.
@@ -115,10 +115,10 @@ impl Machine<'_> {
     /// many, as threads that exit are not waited for.
     #[cold]
     fn twice_among_all(&mut self, barrier: u32) {
-        let Some((chain, command)) = self.barriers[barrier as usize].again.take() else { return };
+        let Some((chain, command)) = self.barriers[barrier as usize].present.again.take() else { return };
         self.report_recycling(|machine| {
             let state = &machine.barriers[barrier as usize];
-            let participants = machine.participants(&state.parts);
+            let participants = machine.participants(&state.present.parts);
             Recycling {
                 earlier: Generation {
                     resource: state.resource,

@@ -2,10 +2,10 @@
 //! [`super::gather`].
 
 use super::barrier::Barrier;
-use super::clocks::join;
+use super::known::join;
 use super::observer::Observer;
 use super::part::Part;
-use super::runner::State;
+use super::runner::{Meeting, State};
 use super::state::Machine;
 use crate::program::{Count, Packed};
 use crate::verdict::{Generation, Misuse, Recycling, RecyclingRule, Resource};
@@ -16,24 +16,7 @@ impl Machine<'_> {
         let next = self.barriers.len() as u32;
         let index = *self.names.entry(resource).or_insert(next);
         if index == next {
-            let components = self.layout.components as usize;
-            let fenced = self.layout.fenced_len();
-            self.barriers.push(Barrier {
-                resource,
-                generation: 1,
-                count: None,
-                weight: 0,
-                threads: 0,
-                warps: 0,
-                again: None,
-                parts: Vec::new(),
-                clock: vec![0; components],
-                fenced: vec![0; fenced],
-                last: Vec::new(),
-                last_all: Vec::new(),
-                last_clock: Vec::new(),
-                last_fenced: Vec::new(),
-            });
+            self.barriers.push(Barrier::new(resource, self.nothing()));
         }
         index
     }
@@ -42,8 +25,8 @@ impl Machine<'_> {
     fn population(&self, resource: Resource) -> (u32, u32) {
         let threads = self.program.shape().threads;
         match resource {
-            Resource::Named { cta, .. } => (threads, self.exited[cta as usize]),
-            _ => (threads * self.program.shape().ctas, self.exited.iter().sum()),
+            Resource::Named { cta, .. } => (threads, self.gone.threads[cta as usize]),
+            _ => (threads * self.program.shape().ctas, self.gone.threads.iter().sum()),
         }
     }
 
@@ -86,10 +69,10 @@ impl Machine<'_> {
         let state = &mut self.barriers[barrier as usize];
         if self.program.ptx_counts() && matches!(resource, Resource::Named { .. }) {
             // In lockstep: a warp comes as a whole.
-            state.weight += 32;
-            state.warps |= 1 << (warp % self.program.shape().warps_per_cta());
+            state.present.weight += 32;
+            state.present.warps |= 1 << (warp % self.program.shape().warps_per_cta());
         } else {
-            state.weight += lanes.count_ones();
+            state.present.weight += lanes.count_ones();
         }
         let generation = state.generation;
         if waits {
@@ -117,7 +100,7 @@ impl Machine<'_> {
         let number = self.number(count);
         let resource = self.barriers[barrier as usize].resource;
         let mut state = std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(resource));
-        let first = *state.count.get_or_insert((count, part));
+        let first = *state.present.count.get_or_insert((count, part));
         if self.number(first.0) != number {
             return Err(Misuse::CountsDiffer {
                 resource,
@@ -130,14 +113,14 @@ impl Machine<'_> {
         }
         if count == Count::All {
             // So that exited threads count, if anyone means all.
-            state.count = Some((count, first.1));
+            state.present.count = Some((count, first.1));
         }
-        state.threads += threads;
-        state.parts.push(part);
+        state.present.threads += threads;
+        state.present.parts.push(part);
         if part.orders || resource == Resource::Cluster {
-            self.contribute(part.chain, (part.stamp, part.orders), &mut state.clock, &mut state.fenced);
+            self.contribute(part.chain, (part.stamp, part.orders), &mut state.present.known);
         } else {
-            self.join_time(part.chain, part.stamp, &mut state.fenced);
+            self.join_time(part.chain, part.stamp, &mut state.present.known.fenced);
         }
         self.barriers[barrier as usize] = state;
         Ok(())
@@ -146,23 +129,23 @@ impl Machine<'_> {
     /// `None`: not yet; `Some(false)`: more came than fit.
     pub(super) fn is_complete(&self, barrier: u32) -> Option<bool> {
         let state = &self.barriers[barrier as usize];
-        match (state.resource, state.count?.0) {
+        match (state.resource, state.present.count?.0) {
             (Resource::Warp { cta, warp, members }, _) => {
                 let first = cta * self.program.shape().warps_per_cta() + warp;
-                let gone = self.exited_lanes[first as usize];
-                (state.threads >= (members & !gone).count_ones()).then_some(true)
+                let gone = self.gone.lanes[first as usize];
+                (state.present.threads >= (members & !gone).count_ones()).then_some(true)
             }
             (Resource::Named { cta, .. }, Count::All) if self.program.ptx_counts() => {
-                let gone = self.warps_gone[cta as usize];
-                let gone = (gone & !state.warps).count_ones();
-                (state.weight / 32 + gone >= self.program.shape().warps_per_cta()).then_some(true)
+                let gone = self.gone.warps[cta as usize];
+                let gone = (gone & !state.present.warps).count_ones();
+                (state.present.weight / 32 + gone >= self.program.shape().warps_per_cta()).then_some(true)
             }
             (resource, Count::All) => {
                 let (all, exited) = self.population(resource);
-                let twice = if exited == 0 { 0 } else { self.arrived_and_exited(&state.parts) };
-                (state.threads + exited - twice >= all).then_some(true)
+                let twice = if exited == 0 { 0 } else { self.arrived_and_exited(&state.present.parts) };
+                (state.present.threads + exited - twice >= all).then_some(true)
             }
-            (_, Count::Threads(n)) => (state.weight >= n).then_some(state.weight == n),
+            (_, Count::Threads(n)) => (state.present.weight >= n).then_some(state.present.weight == n),
         }
     }
 
@@ -177,35 +160,33 @@ impl Machine<'_> {
 
     /// Ends a generation: who waits goes on, knowing what all participants knew and did.
     pub(super) fn complete<O: Observer>(&mut self, barrier: u32, running: Option<u32>, observer: &mut O) {
-        let components = self.layout.components as usize;
         let mut state =
             std::mem::replace(&mut self.barriers[barrier as usize], Barrier::taken_out(Resource::Cluster));
         let is_of_warp = matches!(state.resource, Resource::Warp { .. });
-        let is_meeting = is_of_warp && state.parts.iter().all(|part| !part.orders);
+        let is_meeting = is_of_warp && state.present.parts.iter().all(|part| !part.orders);
         if !is_meeting {
-            observer.completed(state.resource, state.generation, &state.parts);
+            observer.completed(state.resource, state.generation, &state.present.parts);
         }
         if !is_of_warp {
-            self.completed += 1;
+            self.uses.completed += 1;
         }
-        let waited = state.parts.iter().any(|part| part.waits);
+        let waited = state.present.parts.iter().any(|part| part.waits);
         let is_named = matches!(state.resource, Resource::Named { .. });
-        if is_named && !waited && self.unwaited.iter().all(|known| known.resource != state.resource) {
-            self.unwaited.push(Generation {
+        if is_named && !waited && self.uses.unwaited.iter().all(|known| known.resource != state.resource) {
+            self.uses.unwaited.push(Generation {
                 resource: state.resource,
                 number: state.generation,
-                participants: self.participants(&state.parts),
+                participants: self.participants(&state.present.parts),
             });
         }
-        for part in &state.parts {
+        for part in &state.present.parts {
             if part.waits {
                 let time = self.layout.time_of(0);
                 let runner = &mut self.runners[part.chain as usize];
                 if !is_meeting {
-                    runner.clock.copy_from_slice(&state.clock);
-                    runner.fenced.copy_from_slice(&state.fenced);
+                    runner.known.set(&state.present.known);
                 } else if let (Some(into), Some(from)) =
-                    (runner.fenced.get_mut(time..), state.fenced.get(time..))
+                    (runner.known.fenced.get_mut(time..), state.present.known.fenced.get(time..))
                 {
                     join(into, from);
                 }
@@ -219,25 +200,7 @@ impl Machine<'_> {
                 }
             }
         }
-        state.generation += 1;
-        state.count = None;
-        (state.weight, state.threads, state.warps) = (0, 0, 0);
-        state.again = None;
-        state.last.clear();
-        match state.parts.iter().find(|p| p.waits) {
-            // Who knows of one that waited knows of all.
-            Some(part) => state.last.push(*part),
-            None => state.last.extend_from_slice(&state.parts),
-        }
-        std::mem::swap(&mut state.last_all, &mut state.parts);
-        state.parts.clear();
-        if state.resource == Resource::Cluster {
-            state.last_clock = std::mem::replace(&mut state.clock, vec![0; components]);
-            state.last_fenced = state.fenced.clone();
-        } else {
-            state.clock.fill(0);
-        }
-        state.fenced.fill(0);
+        state.end_generation();
         let resource = state.resource;
         self.barriers[barrier as usize] = state;
         if resource == Resource::Cluster {
@@ -254,20 +217,20 @@ impl Machine<'_> {
             machine.came_before(chain, part, barrier)
                 || knowers.iter().any(|c| machine.knows_in_time(*c, part))
         };
-        if state.last.iter().all(|part| known(self, part)) {
+        if state.before.needed.iter().all(|part| known(self, part)) {
             return;
         }
         self.report_recycling(|machine| {
             let state = &machine.barriers[barrier as usize];
             let unknown = |part: &&Part| !known(machine, part);
-            let unordered: Vec<Part> = state.last_all.iter().filter(unknown).copied().collect();
+            let unordered: Vec<Part> = state.before.all.iter().filter(unknown).copied().collect();
             // Where all arrivals are known and the completion is not, it is those who waited that are missing.
             let runner = &machine.runners[chain as usize];
             Recycling {
                 earlier: Generation {
                     resource: state.resource,
                     number: state.generation - 1,
-                    participants: machine.participants(&state.last_all),
+                    participants: machine.participants(&state.before.all),
                 },
                 later: state.generation,
                 place: machine.place(chain, index),
@@ -299,16 +262,16 @@ impl Machine<'_> {
             let runner = &mut self.runners[chain as usize];
             runner.last_wait = Some(index);
             if command.flag() {
-                if let Some(known) = runner.fenced.get_mut(time) {
+                if let Some(known) = runner.known.fenced.get_mut(time) {
                     *known = stamp;
                 }
                 return Ok(());
             }
-            runner.clock[chain as usize] = stamp;
+            runner.known.clock[chain as usize] = stamp;
             for (kind, component) in own.groups.iter().enumerate() {
                 if let Some(component) = component {
-                    let slot = &mut runner.clock[*component as usize];
-                    *slot = (*slot).max(runner.groups[kind].waited);
+                    let slot = &mut runner.known.clock[*component as usize];
+                    *slot = (*slot).max(runner.copies.groups[kind].waited);
                 }
             }
             return Ok(());
@@ -335,20 +298,20 @@ impl Machine<'_> {
         let warp = self.layout.chains[chain as usize].warp;
         let cta = self.program.shape().cta_of(warp) as usize;
         self.runners[chain as usize].exited |= lanes;
-        self.exited_lanes[warp as usize] |= lanes;
-        self.exited[cta] += lanes.count_ones();
+        self.gone.lanes[warp as usize] |= lanes;
+        self.gone.threads[cta] += lanes.count_ones();
         self.gather(warp, None, observer)?;
         let shape = self.program.shape();
-        if self.exited_lanes[warp as usize] == shape.lanes(warp) {
-            self.warps_gone[cta] |= 1 << (warp % shape.warps_per_cta());
+        if self.gone.lanes[warp as usize] == shape.lanes(warp) {
+            self.gone.warps[cta] |= 1 << (warp % shape.warps_per_cta());
         }
         for barrier in 0..self.barriers.len() as u32 {
             let waiting = &self.barriers[barrier as usize];
             let counts_exits = match waiting.resource {
                 Resource::Warp { cta: c, warp: w, .. } => {
-                    c * self.program.shape().warps_per_cta() + w == warp && waiting.count.is_some()
+                    c * self.program.shape().warps_per_cta() + w == warp && waiting.present.count.is_some()
                 }
-                _ => matches!(waiting.count, Some((Count::All, _))),
+                _ => matches!(waiting.present.count, Some((Count::All, _))),
             };
             if counts_exits && self.is_complete(barrier) == Some(true) {
                 self.complete(barrier, None, observer);
@@ -363,7 +326,7 @@ impl Machine<'_> {
         index: u32,
         observer: &mut O,
     ) -> Result<(), Misuse> {
-        let Some(generation) = self.runners[chain as usize].cluster else {
+        let Some(generation) = self.runners[chain as usize].cluster.arrived else {
             let place = self.place(chain, index);
             return Err(Misuse::ClusterOrder { place });
         };
@@ -384,10 +347,8 @@ impl Machine<'_> {
         }
         let state = &self.barriers[barrier as usize];
         let runner = &mut self.runners[chain as usize];
-        join(&mut runner.clock, &state.last_clock);
-        join(&mut runner.fenced, &state.last_fenced);
-        runner.met_cluster = true;
-        runner.cluster = None;
+        runner.known.join(&state.before.known);
+        runner.cluster = Meeting { arrived: None, met: true };
         runner.state = State::Ready;
     }
 
@@ -404,23 +365,23 @@ impl Machine<'_> {
     /// Of a barrier that a chain waits at: what it is, its generation, threads that came and that it takes.
     pub(super) fn standing(&self, barrier: u32) -> (Resource, u32, u32, u32) {
         let state = &self.barriers[barrier as usize];
-        let (arrived, expected) = match (state.resource, state.count) {
-            (Resource::Warp { members, .. }, _) => (state.threads, members.count_ones()),
+        let (arrived, expected) = match (state.resource, state.present.count) {
+            (Resource::Warp { members, .. }, _) => (state.present.threads, members.count_ones()),
             (Resource::Named { cta, .. }, Some((Count::All, _)) | None) if self.program.ptx_counts() => {
                 let shape = self.program.shape();
                 let left = |w: u32| {
                     let warp = cta * shape.warps_per_cta() + w;
-                    (shape.lanes(warp) & !self.exited_lanes[warp as usize]).count_ones()
+                    (shape.lanes(warp) & !self.gone.lanes[warp as usize]).count_ones()
                 };
                 let warps = 0..shape.warps_per_cta();
-                let arrived = warps.clone().filter(|w| state.warps >> w & 1 != 0).map(left).sum();
+                let arrived = warps.clone().filter(|w| state.present.warps >> w & 1 != 0).map(left).sum();
                 (arrived, warps.map(left).sum())
             }
             (resource, Some((Count::All, _)) | None) => {
                 let (all, exited) = self.population(resource);
-                (state.threads, all - exited)
+                (state.present.threads, all - exited)
             }
-            (_, Some((Count::Threads(n), _))) => (state.weight, n),
+            (_, Some((Count::Threads(n), _))) => (state.present.weight, n),
         };
         (state.resource, state.generation, arrived, expected)
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::part::Part;
 use super::runner::GroupState;
-use crate::chains::{GROUPS, Layout};
+use crate::chains::{Chain, GROUPS, Layout};
 use crate::program::WarpPrograms;
 use crate::verdict::Resource;
 
@@ -33,8 +33,8 @@ pub(crate) struct Context<'a> {
     pub program: &'a WarpPrograms,
     pub layout: &'a Layout,
     pub chain: u32,
-    pub warp: u32,
-    pub lanes: u32,
+    /// What the layout says of it.
+    pub own: &'a Chain,
     /// Registrations that the chain has made.
     pub epoch: u32,
     /// What happens before: component by component, how much of it.

@@ -5,8 +5,7 @@
 //! to, as long as the phase cannot complete without them: whoever expects bytes must have done so before one of the phase's
 //! arrivals.
 
-use super::clocks::join;
-use super::mbarrier::Mbarrier;
+use super::mbarrier::{Before, Counts, Mbarrier, Present, Users, Waits};
 use super::observer::Observer;
 use super::part::Part;
 use super::runner::State;
@@ -32,7 +31,7 @@ impl Machine<'_> {
             *registrations += 1;
             let stamp = if self.program.warp_synchronous() { index + 1 } else { *registrations };
             let part = Part { chain, stamp, command: index, waits: false, orders: false };
-            self.mbarrier(address).ended.push(part);
+            self.mbarrier(address).users.ended.push(part);
             return Ok(());
         }
         self.check_initialised(chain, index, address)?;
@@ -43,7 +42,7 @@ impl Machine<'_> {
                 self.check_all_used(chain, address, index)?;
                 let mbarrier = self.mbarrier(address);
                 mbarrier.init = None;
-                mbarrier.used = vec![part];
+                mbarrier.users.used = vec![part];
                 return Ok(());
             }
             Opcode::MbarrierWait => {
@@ -54,13 +53,13 @@ impl Machine<'_> {
                 self.check_phase(chain, index, address);
                 let part = self.part(chain, index, command.b != 0);
                 let mbarrier = self.mbarrier(address);
-                mbarrier.bytes += lanes * i64::from(command.c);
-                mbarrier.pending -= lanes * i64::from(command.b);
+                mbarrier.counts.bytes += lanes * i64::from(command.c);
+                mbarrier.counts.pending -= lanes * i64::from(command.b);
                 if command.drops() {
-                    mbarrier.expected -= lanes * i64::from(command.b);
+                    mbarrier.counts.expected -= lanes * i64::from(command.b);
                 }
                 if command.b == 0 {
-                    mbarrier.before_arrival.push(part);
+                    mbarrier.present.before_arrival.push(part);
                 } else {
                     self.arrive(chain, part, address, command.is_relaxed());
                 }
@@ -69,35 +68,35 @@ impl Machine<'_> {
                 self.check_phase(chain, index, address);
                 let part = self.part(chain, index, false);
                 let mbarrier = self.mbarrier(address);
-                mbarrier.bytes -= lanes * i64::from(command.b);
-                mbarrier.parts.push(part);
+                mbarrier.counts.bytes -= lanes * i64::from(command.b);
+                mbarrier.present.parts.push(part);
             }
             _ => {
                 // cp.async.mbarrier.arrive: the arrival stands for the copies; what else the thread did it does not release.
                 self.check_phase(chain, index, address);
                 let group = self.layout.chains[chain as usize].groups[0];
-                let state = &mut self.runners[chain as usize].groups[0];
+                let state = &mut self.runners[chain as usize].copies.groups[0];
                 state.epoch += 1;
                 let epoch = state.epoch;
                 let part = self.part(chain, index, false);
                 // That the copies are over says that they were issued, and what their thread waited for before; memory does not follow.
-                let mut fenced = std::mem::take(&mut self.mbarrier(address).fenced);
+                let mut fenced = std::mem::take(&mut self.mbarrier(address).present.known.fenced);
                 self.join_time(chain, part.stamp, &mut fenced);
                 let mbarrier = self.mbarrier(address);
-                mbarrier.fenced = fenced;
-                mbarrier.parts.push(part);
+                mbarrier.present.known.fenced = fenced;
+                mbarrier.present.parts.push(part);
                 if let Some(component) = group {
-                    let slot = &mut mbarrier.clock[component as usize];
+                    let slot = &mut mbarrier.present.known.clock[component as usize];
                     *slot = (*slot).max(epoch);
                 }
                 if command.flag() {
-                    mbarrier.pending -= lanes;
+                    mbarrier.counts.pending -= lanes;
                 } else {
-                    mbarrier.before_arrival.push(part);
+                    mbarrier.present.before_arrival.push(part);
                 }
             }
         }
-        if self.mbarrier(address).pending < 0 {
+        if self.mbarrier(address).counts.pending < 0 {
             return Err(Misuse::TooManyArrivals {
                 resource: Resource::Mbarrier { address },
                 generation: self.mbarrier(address).phase + 1,
@@ -120,24 +119,21 @@ impl Machine<'_> {
 
     fn arrive(&mut self, chain: u32, part: Part, address: u32, relaxed: bool) {
         let mbarrier = self.mbarrier(address);
-        mbarrier.parts.push(part);
-        let mut clock = std::mem::take(&mut mbarrier.clock);
-        let mut fenced = std::mem::take(&mut mbarrier.fenced);
-        self.contribute(chain, (part.stamp, !relaxed), &mut clock, &mut fenced);
+        mbarrier.present.parts.push(part);
+        let mut known = std::mem::take(&mut mbarrier.present.known);
+        self.contribute(chain, (part.stamp, !relaxed), &mut known);
         if relaxed {
-            self.contribute_released(chain, &mut clock, &mut fenced);
-            let mut before = std::mem::take(&mut self.mbarrier(address).before_relaxed);
+            self.contribute_released(chain, &mut known);
+            let mut before = std::mem::take(&mut self.mbarrier(address).present.before_relaxed);
             self.gather_time(chain, part.stamp, &mut before);
-            self.mbarrier(address).before_relaxed = before;
+            self.mbarrier(address).present.before_relaxed = before;
         }
-        let mbarrier = self.mbarrier(address);
-        (mbarrier.clock, mbarrier.fenced) = (clock, fenced);
+        self.mbarrier(address).present.known = known;
     }
 
     fn initialise(&mut self, chain: u32, command: &Packed, index: u32) -> Result<(), Misuse> {
         let address = command.a;
-        let components = self.layout.components as usize;
-        let proxy = self.layout.fenced_len();
+        let known = self.nothing();
         self.check_all_used(chain, address, index)?;
         let lanes = (command.lanes & self.layout.chains[chain as usize].lanes).count_ones();
         let part = self.part(chain, index, false);
@@ -149,17 +145,16 @@ impl Machine<'_> {
         let mbarrier = self.mbarrier(address);
         // The component goes on counting, so that phases of an earlier life stay known.
         let life = mbarrier.phase.next_multiple_of(2);
+        let expected = i64::from(command.b);
         *mbarrier = Mbarrier {
             init: Some(part),
             component: mbarrier.component,
             phase: life,
-            expected: i64::from(command.b),
-            pending: i64::from(command.b),
-            clock: vec![0; components],
-            fenced: vec![0; proxy],
-            used: vec![part],
-            waited: mbarrier.waited,
-            ..Mbarrier::default()
+            counts: Counts { expected, pending: expected, bytes: 0 },
+            present: Present { known, ..Present::default() },
+            before: Before::default(),
+            waits: Waits { ever: mbarrier.waits.ever, ..Waits::default() },
+            users: Users { used: vec![part], ended: Vec::new() },
         };
         Ok(())
     }
@@ -169,11 +164,7 @@ impl Machine<'_> {
         let Some(mbarrier) = self.mbarriers.get(&address) else {
             return Ok(());
         };
-        let mut users =
-            [&mbarrier.used, &mbarrier.ended, &mbarrier.parts, &mbarrier.before_arrival, &mbarrier.saw_last]
-                .into_iter()
-                .flatten();
-        match users.find(|p| !self.knows(chain, p)) {
+        match mbarrier.all_users().find(|p| !self.knows(chain, p)) {
             None => Ok(()),
             Some(part) => Err(Misuse::InitialisedAgain {
                 address,
@@ -201,7 +192,7 @@ impl Machine<'_> {
         let Some(init) = self.mbarrier(address).init.filter(|init| init.chain != chain) else {
             return Ok(());
         };
-        let fenced = self.runners[chain as usize].fenced.get(init.chain as usize);
+        let fenced = self.runners[chain as usize].known.fenced.get(init.chain as usize);
         if fenced.is_some_and(|fenced| *fenced >= init.stamp) || self.knows_init(chain, &init) {
             return Ok(());
         }
@@ -211,7 +202,7 @@ impl Machine<'_> {
 
     /// Whether a chain knows of an `mbarrier.init` by a fence of it.
     fn knows_init(&self, chain: u32, init: &Part) -> bool {
-        let fenced = self.runners[chain as usize].fenced.get(self.layout.inits_of(init.chain));
+        let fenced = self.runners[chain as usize].known.fenced.get(self.layout.inits_of(init.chain));
         fenced.is_some_and(|fenced| *fenced >= init.stamp)
     }
 
@@ -221,13 +212,13 @@ impl Machine<'_> {
             return Vec::new();
         };
         let runner = &self.runners[chain as usize];
-        if runner.clock[mbarrier.component as usize] > phase
-            || self.in_time(&runner.fenced, mbarrier.component) > phase
+        if runner.known.clock[mbarrier.component as usize] > phase
+            || self.in_time(&runner.known.fenced, mbarrier.component) > phase
         {
             return Vec::new();
         }
         // That a copy was issued does not say that it is over.
-        let parts = &mbarrier.last_parts[back];
+        let parts = &mbarrier.before.parts[back];
         parts.iter().filter(|p| !p.orders || !self.knows_in_time(chain, p)).copied().collect()
     }
 
@@ -247,7 +238,7 @@ impl Machine<'_> {
                 earlier: Generation {
                     resource: Resource::Mbarrier { address },
                     number,
-                    participants: machine.participants(&mbarrier.last_parts[back]),
+                    participants: machine.participants(&mbarrier.before.parts[back]),
                 },
                 later: number + 1,
                 place: machine.place(chain, index),
@@ -280,15 +271,15 @@ impl Machine<'_> {
         let part = self.part(chain, index, false);
         let lanes = i64::from((command.lanes & self.layout.chains[chain as usize].lanes).count_ones());
         // That the copy is over says that it was issued, and what its thread waited for before; memory does not follow.
-        let mut fenced = std::mem::take(&mut self.mbarrier(address).fenced);
+        let mut fenced = std::mem::take(&mut self.mbarrier(address).present.known.fenced);
         self.join_time(chain, part.stamp, &mut fenced);
         let mbarrier = self.mbarrier(address);
-        mbarrier.fenced = fenced;
+        mbarrier.present.known.fenced = fenced;
         // What a copy from shared memory reads is over with what it writes, which is counted.
         if command.kind() != SharedAccessKind::Read {
-            mbarrier.bytes -= lanes * i64::from(command.size());
+            mbarrier.counts.bytes -= lanes * i64::from(command.size());
         }
-        mbarrier.parts.push(part);
+        mbarrier.present.parts.push(part);
         Ok((mbarrier.component, mbarrier.phase))
     }
 
@@ -298,9 +289,9 @@ impl Machine<'_> {
         self.check_earlier(chain, index, address, usize::from(!blocks));
         let part = Part { waits: true, ..self.part(chain, index, false) };
         let mbarrier = self.mbarrier(address);
-        mbarrier.waited = true;
+        mbarrier.waits.ever = true;
         if blocks {
-            mbarrier.waiting.push((chain, part, command.b));
+            mbarrier.waits.waiting.push((chain, part, command.b));
             let component = mbarrier.component;
             self.runners[chain as usize].state = State::AtMbarrier(component);
         } else {
@@ -310,25 +301,20 @@ impl Machine<'_> {
 
     fn pass_mbarrier<O: Observer>(&mut self, chain: u32, part: Part, address: u32, observer: &mut O) {
         let mbarrier = self.mbarrier(address);
-        mbarrier.saw_last.push(part);
-        if !mbarrier.last_clock.is_empty() {
+        mbarrier.waits.saw_last.push(part);
+        if !mbarrier.before.known.clock.is_empty() {
             observer.passed(Resource::Mbarrier { address }, &part);
         }
-        let mbarrier = self.mbarrier(address);
-        let clock = std::mem::take(&mut mbarrier.last_clock);
-        let fenced = std::mem::take(&mut mbarrier.last_fenced);
+        let known = std::mem::take(&mut self.mbarrier(address).before.known);
         let warp = self.layout.chains[chain as usize].warp;
         let is_relaxed = self.program.warps()[warp as usize].packed()[part.command as usize].is_relaxed();
         if is_relaxed {
-            self.see(chain, &clock, &fenced);
+            self.see(chain, &known);
         } else {
-            let runner = &mut self.runners[chain as usize];
-            join(&mut runner.clock, &clock);
-            join(&mut runner.fenced, &fenced);
+            self.runners[chain as usize].known.join(&known);
         }
         self.runners[chain as usize].last_wait = Some(part.command);
-        let mbarrier = self.mbarrier(address);
-        (mbarrier.last_clock, mbarrier.last_fenced) = (clock, fenced);
+        self.mbarrier(address).before.known = known;
     }
 
     /// Ends the phase if nothing is pending.
@@ -338,7 +324,7 @@ impl Machine<'_> {
         observer: &mut O,
     ) -> Result<(), Misuse> {
         let mbarrier = self.mbarrier(address);
-        if mbarrier.pending != 0 || mbarrier.bytes != 0 || mbarrier.init.is_none() {
+        if mbarrier.counts.pending != 0 || mbarrier.counts.bytes != 0 || mbarrier.init.is_none() {
             return Ok(());
         }
         let phase = mbarrier.phase;
@@ -347,42 +333,27 @@ impl Machine<'_> {
         }
         let mbarrier = &self.mbarriers[&address];
         let known = |part: &&Part| {
-            mbarrier.clock[part.chain as usize] >= part.stamp
-                || self.in_time(&mbarrier.fenced, part.chain) >= part.stamp
+            mbarrier.present.known.clock[part.chain as usize] >= part.stamp
+                || self.in_time(&mbarrier.present.known.fenced, part.chain) >= part.stamp
         };
-        let overtaken: Vec<Part> = mbarrier.saw_last.iter().filter(|p| !known(p)).copied().collect();
+        let overtaken: Vec<Part> = mbarrier.waits.saw_last.iter().filter(|p| !known(p)).copied().collect();
         for part in overtaken {
             self.report_overtaken(address, part);
         }
         let mbarrier = self.mbarrier(address);
         let component = mbarrier.component as usize;
-        mbarrier.clock[component] = mbarrier.clock[component].max(phase + 1);
+        mbarrier.present.known.clock[component] = mbarrier.present.known.clock[component].max(phase + 1);
         let resource = Resource::Mbarrier { address };
-        observer.completed(resource, phase + 1, &mbarrier.parts);
-        let parts = std::mem::take(&mut mbarrier.parts);
-        mbarrier.used.truncate(1);
-        mbarrier.used.extend_from_slice(&parts);
-        let earlier = std::mem::replace(&mut mbarrier.last_parts[0], parts);
-        mbarrier.last_parts[1] = earlier;
-        let components = mbarrier.clock.len();
-        mbarrier.last_clock = std::mem::replace(&mut mbarrier.clock, vec![0; components]);
-        let components = mbarrier.fenced.len();
-        mbarrier.last_fenced = std::mem::replace(&mut mbarrier.fenced, vec![0; components]);
-        mbarrier.before_arrival.clear();
-        mbarrier.before_relaxed.clear();
-        let saw = std::mem::take(&mut mbarrier.saw_last);
-        mbarrier.used.extend_from_slice(&saw);
-        mbarrier.phase += 1;
-        (mbarrier.pending, mbarrier.bytes) = (mbarrier.expected, 0);
-        let waiting = std::mem::take(&mut mbarrier.waiting);
-        self.completed += 1;
+        observer.completed(resource, phase + 1, &mbarrier.present.parts);
+        let waiting = mbarrier.end_phase();
+        self.uses.completed += 1;
         for (chain, part, parity) in waiting {
             if phase % 2 == parity {
                 self.pass_mbarrier(chain, part, address, observer);
                 self.runners[chain as usize].state = State::Ready;
                 self.ready.push_back(chain);
             } else {
-                self.mbarrier(address).waiting.push((chain, part, parity));
+                self.mbarrier(address).waits.waiting.push((chain, part, parity));
             }
         }
         Ok(())
@@ -396,12 +367,12 @@ impl Machine<'_> {
                 earlier: Generation {
                     resource: Resource::Mbarrier { address },
                     number: mbarrier.phase,
-                    participants: machine.participants(&mbarrier.last_parts[0]),
+                    participants: machine.participants(&mbarrier.before.parts[0]),
                 },
                 later: mbarrier.phase + 1,
                 place: machine.place(part.chain, part.command),
                 knows_from: None,
-                unordered: machine.participants(&mbarrier.parts),
+                unordered: machine.participants(&mbarrier.present.parts),
                 rule: RecyclingRule::WaitBeforeNext,
                 count: 1,
             }
@@ -410,7 +381,8 @@ impl Machine<'_> {
 
     /// In the end, of phases that have all arrivals and do not complete for their bytes: whether they could in another order.
     pub(crate) fn bytes_in_the_end(&self) -> Option<Misuse> {
-        let stuck = |(_, m): &(&u32, &Mbarrier)| m.init.is_some() && m.pending == 0 && m.bytes != 0;
+        let stuck =
+            |(_, m): &(&u32, &Mbarrier)| m.init.is_some() && m.counts.pending == 0 && m.counts.bytes != 0;
         let mut stuck: Vec<_> = self.mbarriers.iter().filter(stuck).collect();
         stuck.sort_by_key(|(address, _)| **address);
         let misuse = |(&address, mbarrier): (&u32, &Mbarrier)| {
@@ -421,11 +393,16 @@ impl Machine<'_> {
                 place: self.place(p.chain, p.command),
             });
             late.or_else(|| {
-                let last = mbarrier.parts.iter().rfind(|p| !p.orders).filter(|_| mbarrier.bytes < 0)?;
+                let last = mbarrier
+                    .present
+                    .parts
+                    .iter()
+                    .rfind(|p| !p.orders)
+                    .filter(|_| mbarrier.counts.bytes < 0)?;
                 Some(Misuse::TooManyBytes {
                     address,
                     phase,
-                    bytes: mbarrier.bytes.unsigned_abs(),
+                    bytes: mbarrier.counts.bytes.unsigned_abs(),
                     place: self.place(last.chain, last.command),
                 })
             })
@@ -437,8 +414,8 @@ impl Machine<'_> {
     pub(super) fn mbarrier_standing(&self, component: u32) -> (u32, u32, u32, u32, i64) {
         let found = self.mbarriers.iter().find(|(_, m)| m.component == component);
         found.map_or((0, 0, 0, 0, 0), |(address, m)| {
-            let arrived = (m.expected - m.pending).max(0) as u32;
-            (*address, m.phase + 1, arrived, m.expected as u32, m.bytes)
+            let arrived = (m.counts.expected - m.counts.pending).max(0) as u32;
+            (*address, m.phase + 1, arrived, m.counts.expected as u32, m.counts.bytes)
         })
     }
 }

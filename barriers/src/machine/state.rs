@@ -5,13 +5,15 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::barrier::{Barrier, Comer};
+use super::known::Known;
 use super::mbarrier::Mbarrier;
 use super::part::Part;
-use super::runner::{GroupState, Runner, State};
-use crate::chains::{GROUPS, Layout};
+use super::runner::{Runner, State};
+use crate::chains::Layout;
 use crate::program::WarpPrograms;
 use crate::verdict::{Generation, Participant, Recycling, Resource, Threads, ThreadsPlace};
 
+/// All chains as they run.
 pub(crate) struct Machine<'a> {
     pub(super) program: &'a WarpPrograms,
     pub(super) layout: &'a Layout,
@@ -20,19 +22,46 @@ pub(crate) struct Machine<'a> {
     pub(super) barriers: Vec<Barrier>,
     pub(super) names: FxHashMap<Resource, u32>,
     pub(super) mbarriers: FxHashMap<u32, Mbarrier>,
-    /// For each CTA: threads that have exited.
-    pub(super) exited: Vec<u32>,
-    /// For each warp: lanes that have exited.
-    pub(super) exited_lanes: Vec<u32>,
-    /// For each CTA: its warps, as bits, of which all threads have exited.
-    pub(super) warps_gone: Vec<u32>,
+    pub(super) gone: Exits,
     /// For each warp: who has come to a named barrier and waits for the rest of the warp.
     pub(super) comers: Vec<Vec<Comer>>,
+    pub uses: Uses,
+}
+
+/// Who has exited.
+pub(super) struct Exits {
+    /// For each CTA: threads.
+    pub(super) threads: Vec<u32>,
+    /// For each warp: lanes.
+    pub(super) lanes: Vec<u32>,
+    /// For each CTA: its warps, as bits, of which all threads have.
+    pub(super) warps: Vec<u32>,
+}
+
+/// What was found of the uses of barriers.
+#[derive(Default)]
+pub(crate) struct Uses {
+    /// How many are over.
     pub completed: u64,
     pub recycling: Vec<Recycling>,
+    /// Where in that list an error of two uses by two places is.
+    recycling_index: FxHashMap<(Resource, u32, u32), usize>,
     /// The first use of each named barrier that nobody waited at.
     pub unwaited: Vec<Generation>,
-    pub(super) recycling_index: FxHashMap<(Resource, u32, u32), usize>,
+}
+
+impl Uses {
+    /// Notes an error, or counts it where it is known.
+    fn report(&mut self, error: Recycling) {
+        let from = error.unordered.first().map_or(0, |p| p.place.origin);
+        let key = (error.earlier.resource, from, error.place.origin);
+        if let Some(&index) = self.recycling_index.get(&key) {
+            self.recycling[index].count += 1;
+        } else if self.recycling.len() < RECYCLING_LIMIT {
+            self.recycling_index.insert(key, self.recycling.len());
+            self.recycling.push(error);
+        }
+    }
 }
 
 /// Recycling errors that are kept apart.
@@ -40,24 +69,9 @@ const RECYCLING_LIMIT: usize = 256;
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(program: &'a WarpPrograms, layout: &'a Layout) -> Machine<'a> {
-        let components = layout.components as usize;
-        let runner = |chain: u32| Runner {
-            next: 0,
-            accesses_from: 0,
-            registrations: 0,
-            clock: vec![0; components],
-            fenced: vec![0; layout.fenced_len()],
-            state: State::Ready,
-            last_wait: None,
-            groups: [GroupState::default(); GROUPS],
-            relaxed: None,
-            commits: Default::default(),
-            committed: Vec::new(),
-            cluster: None,
-            met_cluster: false,
-            exited: !layout.chains[chain as usize].lanes,
-        };
+        let runner = |chain: u32| Runner::new(nothing(layout), !layout.chains[chain as usize].lanes);
         let chains = layout.chains.len() as u32;
+        let (ctas, warps) = (program.shape().ctas as usize, program.warps().len());
         Machine {
             program,
             layout,
@@ -66,15 +80,15 @@ impl<'a> Machine<'a> {
             barriers: Vec::new(),
             names: FxHashMap::default(),
             mbarriers: FxHashMap::default(),
-            exited: vec![0; program.shape().ctas as usize],
-            exited_lanes: vec![0; program.warps().len()],
-            warps_gone: vec![0; program.shape().ctas as usize],
-            comers: vec![Vec::new(); program.warps().len()],
-            completed: 0,
-            recycling: Vec::new(),
-            unwaited: Vec::new(),
-            recycling_index: FxHashMap::default(),
+            gone: Exits { threads: vec![0; ctas], lanes: vec![0; warps], warps: vec![0; ctas] },
+            comers: vec![Vec::new(); warps],
+            uses: Uses::default(),
         }
+    }
+
+    /// What somebody knows who knows nothing.
+    pub(super) fn nothing(&self) -> Known {
+        nothing(self.layout)
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -93,15 +107,12 @@ impl<'a> Machine<'a> {
 
     pub(super) fn report_recycling(&mut self, make: impl FnOnce(&Self) -> Recycling) {
         let error = make(self);
-        let from = error.unordered.first().map_or(0, |p| p.place.origin);
-        let key = (error.earlier.resource, from, error.place.origin);
-        if let Some(&index) = self.recycling_index.get(&key) {
-            self.recycling[index].count += 1;
-        } else if self.recycling.len() < RECYCLING_LIMIT {
-            self.recycling_index.insert(key, self.recycling.len());
-            self.recycling.push(error);
-        }
+        self.uses.report(error);
     }
+}
+
+fn nothing(layout: &Layout) -> Known {
+    Known::nothing(layout.components as usize, layout.fenced_len())
 }
 
 /// The place of a chain's command; one past the last is the end of the program.

@@ -16,9 +16,10 @@ impl Machine<'_> {
 
     /// Barriers that arrivals are left at in the end, which complete no use of them.
     pub(crate) fn unfinished(&self) -> Vec<Generation> {
-        let left = self.barriers.iter().filter(|barrier| !barrier.parts.is_empty());
-        let mut found: Vec<Generation> =
-            left.map(|barrier| self.use_of(barrier.resource, barrier.generation, &barrier.parts)).collect();
+        let left = self.barriers.iter().filter(|barrier| !barrier.present.parts.is_empty());
+        let mut found: Vec<Generation> = left
+            .map(|barrier| self.use_of(barrier.resource, barrier.generation, &barrier.present.parts))
+            .collect();
         let mut mbarriers: Vec<_> =
             self.mbarriers.iter().filter(|(_, mbarrier)| mbarrier.arrivals().next().is_some()).collect();
         mbarriers.sort_by_key(|(address, _)| **address);
@@ -34,7 +35,7 @@ impl Machine<'_> {
         let mut found: Vec<_> = self.mbarriers.iter().filter(|(_, m)| m.is_never_waited()).collect();
         found.sort_by_key(|(address, _)| **address);
         let last = |(address, m): (&u32, &Mbarrier)| {
-            self.use_of(Resource::Mbarrier { address: *address }, m.phase, &m.last_parts[0])
+            self.use_of(Resource::Mbarrier { address: *address }, m.phase, &m.before.parts[0])
         };
         found.into_iter().map(last).collect()
     }

@@ -5,7 +5,7 @@
 //! and whoever has waited knows that the reads of all of them are over. What else the other warps did before they committed lies before
 //! that in time, which is enough for which phase of a barrier an arrival or a wait belongs to; memory does not follow.
 
-use super::clocks::join;
+use super::known::join;
 use super::runner::State;
 use super::state::Machine;
 use crate::chains::{WARPGROUP, group_index, warpgroup};
@@ -16,7 +16,7 @@ impl Machine<'_> {
     /// `wgmma.wait_group`
     pub(super) fn wait_warpgroup(&mut self, chain: u32, command: &Packed) {
         let kind = group_index(GroupKind::Wgmma);
-        let committed = self.runners[chain as usize].commits[kind].len() as u32;
+        let committed = self.runners[chain as usize].copies.commits[kind].len() as u32;
         let groups = committed.saturating_sub(command.a);
         if self.warpgroup_committed(chain) >= groups {
             self.pass_warpgroup(chain, groups);
@@ -31,7 +31,7 @@ impl Machine<'_> {
         let mut time = vec![0; self.layout.fenced_len()];
         self.join_time(chain, stamp, &mut time);
         time.drain(..self.layout.time_of(0).min(time.len()));
-        self.runners[chain as usize].committed.push(time);
+        self.runners[chain as usize].copies.committed.push(time);
         self.wake_warpgroup(chain);
     }
 
@@ -52,20 +52,20 @@ impl Machine<'_> {
         let component = self.layout.chains[chain as usize].groups[kind];
         let Some(last) = groups.checked_sub(1) else { return };
         let (time, mut fenced) =
-            (self.layout.time_of(0), std::mem::take(&mut self.runners[chain as usize].fenced));
+            (self.layout.time_of(0), std::mem::take(&mut self.runners[chain as usize].known.fenced));
         if let Some(into) = fenced.get_mut(time..) {
             for other in self.warpgroup_of(chain) {
-                if let Some(time) = self.runners[other as usize].committed.get(last as usize) {
+                if let Some(time) = self.runners[other as usize].copies.committed.get(last as usize) {
                     join(into, time);
                 }
             }
         }
         let runner = &mut self.runners[chain as usize];
-        runner.fenced = fenced;
-        let waited = runner.commits[kind][last as usize];
-        runner.groups[kind].waited = runner.groups[kind].waited.max(waited);
+        runner.known.fenced = fenced;
+        let waited = runner.copies.commits[kind][last as usize];
+        runner.copies.groups[kind].waited = runner.copies.groups[kind].waited.max(waited);
         if let Some(component) = component {
-            let slot = &mut runner.clock[component as usize];
+            let slot = &mut runner.known.clock[component as usize];
             *slot = (*slot).max(waited);
         }
     }
@@ -80,7 +80,7 @@ impl Machine<'_> {
         for other in self.warpgroup_of(chain) {
             let warp = self.layout.chains[other as usize].warp % shape.warps_per_cta() % WARPGROUP;
             let runner = &self.runners[other as usize];
-            let own = runner.commits[kind].len() as u32;
+            let own = runner.copies.commits[kind].len() as u32;
             let (left, any) = &mut committed[warp as usize];
             if runner.state != State::Finished {
                 *left = Some(left.map_or(own, |least: u32| least.min(own)));

@@ -69,11 +69,8 @@ pub(crate) struct Pairs<'a> {
     granule_shift: u32,
     /// Pieces of memory by number: a list for each component that goes there.
     cells: FxHashMap<u32, Vec<(u32, Vec<Entry>)>>,
-    pub groups: Vec<Found>,
-    index: FxHashMap<Key, usize>,
-    last_key: Option<(Key, usize)>,
-    comparisons: u64,
-    pub stopped: bool,
+    pub found: Groups,
+    pub effort: Effort,
     unordered: FxHashSet<u32>,
     /// Whether flags order what barriers do not.
     flags: Option<Flags<'a>>,
@@ -81,6 +78,19 @@ pub(crate) struct Pairs<'a> {
     guessed: FxHashSet<u32>,
     /// Every single pair, where the caller wants them.
     pub all: Option<Vec<(ThreadAccess, ThreadAccess)>>,
+}
+
+/// The races so far, by what they are grouped by.
+pub(crate) struct Groups {
+    pub groups: Vec<Found>,
+    index: FxHashMap<Key, usize>,
+    last_key: Option<(Key, usize)>,
+}
+
+/// Comparisons so far, and whether there were too many.
+pub(crate) struct Effort {
+    comparisons: u64,
+    pub stopped: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -96,11 +106,8 @@ impl<'a> Pairs<'a> {
             layout,
             granule_shift,
             cells: cells.iter().map(|&c| (c, Vec::new())).collect(),
-            groups: Vec::new(),
-            index: FxHashMap::default(),
-            last_key: None,
-            comparisons: 0,
-            stopped: false,
+            found: Groups { groups: Vec::new(), index: FxHashMap::default(), last_key: None },
+            effort: Effort { comparisons: 0, stopped: false },
             unordered: FxHashSet::default(),
             flags,
             guessed: FxHashSet::default(),
@@ -109,7 +116,7 @@ impl<'a> Pairs<'a> {
     }
 
     fn lane_access(&mut self, context: &Context<'_>, stamp: Stamp, index: usize, lane: u32, address: u32) {
-        let packed = &self.program.warps()[context.warp as usize].packed()[index];
+        let packed = &self.program.warps()[context.own.warp as usize].packed()[index];
         let first = address >> self.granule_shift;
         let last = address.wrapping_add(packed.size() - 1) >> self.granule_shift;
         let mut cell = first;
@@ -147,15 +154,15 @@ impl<'a> Pairs<'a> {
     ) {
         for (component, entries) in lists {
             let known = context.clock[*component as usize];
-            let packed = &self.program.warps()[context.warp as usize].packed()[new.command as usize];
+            let packed = &self.program.warps()[context.own.warp as usize].packed()[new.command as usize];
             let visible = fenced(context, packed).map_or(u32::MAX, |f| f[*component as usize]);
             let from = known.min(visible);
             for old in entries.iter().rev().take_while(|e| e.epoch >= from) {
-                if self.comparisons >= LIMIT {
-                    self.stopped = true;
+                if self.effort.comparisons >= LIMIT {
+                    self.effort.stopped = true;
                     return;
                 }
-                self.comparisons += 1;
+                self.effort.comparisons += 1;
                 if !conflict(old.kind, new.kind) || !(old.begins || new.begins) {
                     continue;
                 }
@@ -163,7 +170,7 @@ impl<'a> Pairs<'a> {
                     continue;
                 }
                 let mut racing = if old.epoch >= known { old.lanes } else { 0 };
-                if self.warp(old.chain) == context.warp && is_before(context, old) {
+                if self.warp(old.chain) == context.own.warp && is_before(context, old) {
                     racing &= !(1 << lane);
                 }
                 let strong = self.strong(old, racing, new, lane);
@@ -269,7 +276,7 @@ impl<'a> Pairs<'a> {
     /// Origins of strong accesses whose value depends on the order of threads, sorted.
     pub(crate) fn unordered_origins(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.unordered.iter().copied().collect();
-        if self.stopped {
+        if self.effort.stopped {
             // Not all pairs were seen: any may be.
             let strong = |packed: &&Packed| {
                 packed.opcode() == Opcode::Access && packed.strength() != SharedStrength::Weak
@@ -303,14 +310,14 @@ impl<'a> Pairs<'a> {
         let (a, b) = (origin(old_warp, old), origin(new_warp, new));
         let possible = flag.is_some() || self.condition(old).is_some() || self.condition(new).is_some();
         let key = (a.min(b), a.max(b), kind, possible, flag.is_some());
-        let group = match self.last_key {
+        let group = match self.found.last_key {
             Some((last, group)) if last == key => group,
             _ => self.group(key, old, racing, (new, lane), flag),
         };
-        self.last_key = Some((key, group));
+        self.found.last_key = Some((key, group));
         let benign =
             if kind == BarrierRaceKind::WriteWrite { self.benign(old, racing, new, lane) } else { 0 };
-        let group = &mut self.groups[group];
+        let group = &mut self.found.groups[group];
         group.pairs += u64::from(racing.count_ones());
         group.benign += u64::from(benign);
         if group.last_address != cell {
@@ -334,14 +341,14 @@ impl<'a> Pairs<'a> {
         (new, lane): (&Entry, u32),
         flag: Option<u32>,
     ) -> usize {
-        let next = self.groups.len();
-        let index = *self.index.entry(key).or_insert(next);
+        let next = self.found.groups.len();
+        let index = *self.found.index.entry(key).or_insert(next);
         if index == next {
             let member = |e: &Entry, lane| Member { chain: e.chain, command: e.command, lane };
             let (old, new) = (member(old, racing.trailing_zeros()), member(new, lane));
             let thread = |m: &Member| (self.warp(m.chain), m.lane);
             let (first, second) = if thread(&old) <= thread(&new) { (old, new) } else { (new, old) };
-            self.groups.push(Found {
+            self.found.groups.push(Found {
                 first,
                 second,
                 kind: key.2,
@@ -434,12 +441,12 @@ fn race_kind(a: SharedAccessKind, b: SharedAccessKind) -> BarrierRaceKind {
 
 impl Observer for Pairs<'_> {
     fn accesses(&mut self, context: &mut Context<'_>, range: Range<usize>) {
-        if self.stopped {
+        if self.effort.stopped {
             return;
         }
-        let warp = &context.program.warps()[context.warp as usize];
+        let warp = &context.program.warps()[context.own.warp as usize];
         for (index, packed) in range.clone().zip(&warp.packed()[range]) {
-            let on = packed.lanes & context.lanes;
+            let on = packed.lanes & context.own.lanes;
             if on == 0 || packed.opcode() != Opcode::Access {
                 continue;
             }

@@ -277,9 +277,9 @@ impl Shadow {
 
 impl Observer for Shadow {
     fn accesses(&mut self, context: &mut Context<'_>, range: Range<usize>) {
-        let warp = &context.program.warps()[context.warp as usize];
+        let warp = &context.program.warps()[context.own.warp as usize];
         for (index, packed) in range.clone().zip(&warp.packed()[range]) {
-            let on = packed.lanes & context.lanes;
+            let on = packed.lanes & context.own.lanes;
             if on == 0 || packed.opcode() != Opcode::Access {
                 continue;
             }
@@ -295,7 +295,7 @@ impl Observer for Shadow {
                 fenced: fenced(context, packed),
                 stamp,
                 chain: context.chain,
-                first_thread: context.warp * 32,
+                first_thread: context.own.warp * 32,
                 kind: packed.kind(),
             };
             self.command(&actor, warp.addresses_of(packed), packed, on);

@@ -55,9 +55,7 @@ pub(in crate::emulate) struct Warp {
     pub fragments: Vec<Fragment>,
     /// Lanes that have not exited.
     pub alive: u32,
-    /// Number within its CTA, and the CTA.
-    pub index: u32,
-    pub cta: u32,
+    pub own: Which,
     pub local: Local,
     pub leavers: Leavers,
     /// Lanes that may begin a round.
@@ -70,14 +68,20 @@ pub(in crate::emulate) struct Warp {
     pub met: u64,
 }
 
+/// Which warp it is.
+pub(in crate::emulate) struct Which {
+    /// Number within its CTA, and the CTA.
+    pub index: u32,
+    pub cta: u32,
+}
+
 impl Warp {
     /// A warp of a CTA, all of whose lanes stand at the beginning.
     pub fn new(index: u32, cta: u32, alive: u32) -> Warp {
         Warp {
             fragments: Vec::new(),
             alive,
-            index,
-            cta,
+            own: Which { index, cta },
             local: Local::default(),
             leavers: Leavers::default(),
             passing: 0,

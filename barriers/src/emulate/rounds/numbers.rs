@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
         let at = self.ways.rounds.heads[number].at.clone();
         let mut numbers = Numbers { at, round, found: FxHashSet::default(), moving: Vec::new() };
         let mut all_made = FxHashMap::default();
-        for row in rows(now, self.set.flows) {
+        for row in rows(now, self.set.code.flows) {
             let all = now.lanes(&row);
             let lost = moved(&row, all, &states);
             if lost == 0 {
@@ -104,8 +104,8 @@ impl<'a> Machine<'a> {
         for (warp, before) in self.warps.iter_mut().zip(&before.warps) {
             warp.local.join(&before.local, before.lanes, why.tainted(true));
         }
-        if !std::mem::replace(&mut self.ways.rounds.widened, true) {
-            self.ways.rounds.exact = self.out.warps().iter().map(|warp| warp.len()).collect();
+        if !std::mem::replace(&mut self.ways.rounds.widening.widened, true) {
+            self.ways.rounds.widening.exact = self.out.warps().iter().map(|warp| warp.len()).collect();
         }
         numbers.moving.sort_unstable();
         numbers.moving.dedup();
@@ -116,7 +116,7 @@ impl<'a> Machine<'a> {
         let state = self.cut_now();
         let known =
             (self.known.symbols.distances(&numbers.found), self.known.symbols.ties_of(&numbers.found));
-        self.ways.rounds.aims.push(state.print(self.set.flows, &all_made, known));
+        self.ways.rounds.widening.aims.push(state.print(self.set.code.flows, &all_made, known));
         let marks = if self.ways.rounds.has_stations() { vec![self.mark()] } else { Vec::new() };
         let target = Target { state, period, due: round + period, numbers: numbers.found, marks };
         self.ways.rounds.heads[number].target = Some(target);

@@ -56,8 +56,8 @@ impl<'a> Machine<'a> {
             return Ok(false);
         }
         let decisions = self.known.symbols.decisions();
-        self.ways.rounds.pauses += u64::from(decisions != self.ways.rounds.decisions);
-        self.ways.rounds.decisions = decisions;
+        self.ways.rounds.time.pauses += u64::from(decisions != self.ways.rounds.time.decisions);
+        self.ways.rounds.time.decisions = decisions;
         if self.is_quiet() {
             let mut at = Vec::new();
             for warp in &self.warps {

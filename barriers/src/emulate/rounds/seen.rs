@@ -26,27 +26,39 @@ pub(in crate::emulate) struct Rounds<'a> {
     pub under_way: bool,
     /// The most often that a head was reached.
     pub most: u32,
-    /// Values have been made unknown.
+    pub widening: Widening,
+    /// What follows has been seen.
+    pub covered: bool,
+    /// It will not be seen.
+    pub(super) given_up: bool,
+    pub(super) time: Times,
+    pub(super) heads: Vec<Head<'a>>,
+    /// By instruction, whether rounds begin there for which warps wait; empty: for none.
+    pub(super) stations: Vec<bool>,
+    /// By warp and instruction, the predicates that were decided by assumption.
+    pub(super) decided: FxHashMap<(usize, u32), FxHashSet<Symbol>>,
+}
+
+/// What has been made unknown, so that one round stands for all that follow.
+#[derive(Default)]
+pub(in crate::emulate) struct Widening {
+    /// Some values have been.
     pub widened: bool,
     /// Commands of each warp before that.
     pub exact: Vec<usize>,
     /// The states that had to come back, by what tells them apart.
     pub aims: Vec<u64>,
-    /// What follows has been seen.
-    pub covered: bool,
-    /// It will not be seen.
-    pub(super) given_up: bool,
+}
+
+/// How often rounds began, and how often something was decided by assumption.
+#[derive(Default)]
+pub(in crate::emulate) struct Times {
     /// Times that any head was reached.
     pub(super) clock: u64,
     /// Pauses since each of which something was decided by assumption.
     pub(super) pauses: u64,
     /// How often that was so at the last pause.
     pub(super) decisions: u64,
-    pub(super) heads: Vec<Head<'a>>,
-    /// By instruction, whether rounds begin there for which warps wait; empty: for none.
-    pub(super) stations: Vec<bool>,
-    /// By warp and instruction, the predicates that were decided by assumption.
-    pub(super) decided: FxHashMap<(usize, u32), FxHashSet<Symbol>>,
 }
 
 impl Rounds<'_> {
@@ -58,7 +70,7 @@ impl Rounds<'_> {
     /// Whether so many pauses have been that none of them will be found to come back.
     pub(super) fn is_late(&self) -> bool {
         let of = |n: Induction| u64::from(n.exact + (PATIENCE + 3) * n.longest + 8);
-        self.induction.is_none_or(|induction| self.pauses > of(induction))
+        self.induction.is_none_or(|induction| self.time.pauses > of(induction))
     }
 }
 

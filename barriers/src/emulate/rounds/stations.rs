@@ -55,10 +55,11 @@ impl Machine<'_> {
 
     /// The first instruction of the innermost loop around an instruction, by where its branches go back.
     fn loop_around(&self, pc: u32) -> Option<u32> {
-        let image = &self.set.image;
+        let image = &self.set.code.image;
         let defined = |number: &usize| image.functions[*number].defined;
-        let function = (0..image.functions.len()).filter(defined).find(|f| self.set.flows[*f].holds(pc))?;
-        let flow = &self.set.flows[function];
+        let function =
+            (0..image.functions.len()).filter(defined).find(|f| self.set.code.flows[*f].holds(pc))?;
+        let flow = &self.set.code.flows[function];
         let mut innermost: Option<(u32, u32)> = None;
         for last in pc..=flow.last() {
             successors(image, last, |first| {

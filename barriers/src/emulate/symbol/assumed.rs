@@ -7,9 +7,9 @@ use super::terms::{Node, Order, Source, Symbol};
 impl Symbols {
     /// Assumes a predicate to be true or false.
     pub fn assume(&mut self, symbol: Symbol, holds: bool) {
-        self.assumptions += 1;
+        self.choices.assumptions += 1;
         let holds = holds ^ symbol.is_negated();
-        self.assumed.insert(symbol.index() as u32, holds);
+        self.choices.assumed.insert(symbol.index() as u32, holds);
         let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return };
         match (order, a, b) {
             (Order::Less { signed: true }, Source::Symbol(x), Source::Known(c)) => {
@@ -64,7 +64,7 @@ impl Symbols {
 
     pub(super) fn follows(&self, symbol: Symbol) -> Option<bool> {
         let Node::Compare { order, bytes, a, b } = self.node(symbol) else { return None };
-        let of = |symbol: Symbol| self.bounds.get(&symbol.bits());
+        let of = |symbol: Symbol| self.limits.bounds.get(&symbol.bits());
         match (order, a, b) {
             (Order::Less { signed: true }, Source::Symbol(x), Source::Known(c)) => {
                 let (c, (low, high)) = (signed(c, bytes), of(x)?.signed);

@@ -82,7 +82,7 @@ impl Symbols {
     fn note_partial(&mut self, symbol: Symbol, step: Division, sources: [Option<Source>; 4]) {
         let [Some(a), b, ..] = sources else { return };
         let partial = |source| match source {
-            Source::Symbol(x) => self.partials.get(&(x.index() as u32)).copied(),
+            Source::Symbol(x) => self.quotients.partials.get(&(x.index() as u32)).copied(),
             Source::Known(_) => None,
         };
         let noted = match (step, a, b) {
@@ -134,7 +134,7 @@ impl Symbols {
             _ => None,
         };
         if let Some(noted) = noted {
-            self.partials.insert(symbol.index() as u32, noted);
+            self.quotients.partials.insert(symbol.index() as u32, noted);
         }
     }
 
@@ -173,7 +173,8 @@ impl Symbols {
 
     /// A product that is shifted to the right, if that is a quotient.
     fn shifted(&mut self, x: Symbol, more: u64, wide: u8) -> Option<Source> {
-        let Some(Partial::Product { of, bytes, by, shift }) = self.partials.get(&(x.index() as u32)).copied()
+        let Some(Partial::Product { of, bytes, by, shift }) =
+            self.quotients.partials.get(&(x.index() as u32)).copied()
         else {
             return None;
         };

@@ -27,15 +27,15 @@ impl Symbols {
     /// In all cases of one that has noted it, it is the same: each of them has to lead back to that. What was `lost` is left out.
     pub fn relate(&mut self, moving: &Moving, lost: &FxHashSet<Lost>) {
         let Moving { number, from, step, bytes } = *moving;
-        self.steps.insert(number, step);
-        if let Some(noted) = self.noted.get(&number) {
-            self.reach.extend(noted.iter().copied());
+        self.limits.steps.insert(number, step);
+        if let Some(noted) = self.limits.noted.get(&number) {
+            self.limits.reach.extend(noted.iter().copied());
             return;
         }
         let mut found = Vec::new();
         match from {
             None => {
-                for (limit, bounds) in &self.bounds {
+                for (limit, bounds) in &self.limits.bounds {
                     let Some(limit) = Symbol::from_bits(*limit) else { continue };
                     if bounds.bytes == bytes && !self.is_of_rounds(limit) {
                         let signed = u64::try_from(bounds.signed.0).ok();
@@ -47,7 +47,7 @@ impl Symbols {
                 }
             }
             Some(from) => {
-                for (pair, known) in self.reach.iter().filter(|(pair, _)| pair.number == from) {
+                for (pair, known) in self.limits.reach.iter().filter(|(pair, _)| pair.number == from) {
                     let of = |signed| known.of(signed).map(|_| self.distance(*pair, *known, signed));
                     let distance =
                         Distance { unsigned: of(false).flatten(), signed: of(true).flatten(), ..*known };
@@ -62,13 +62,14 @@ impl Symbols {
             distance.signed =
                 distance.signed.filter(|_| !lost.contains(&Lost { limit: pair.limit, signed: true, step }));
         }
-        self.reach.extend(found.iter().copied());
-        self.noted.insert(number, found);
+        self.limits.reach.extend(found.iter().copied());
+        self.limits.noted.insert(number, found);
     }
 
     /// What is known of numbers, in an order of its own.
     pub fn distances(&self, of: &FxHashSet<Symbol>) -> Vec<(Pair, Distance)> {
         let mut all: Vec<(Pair, Distance)> = self
+            .limits
             .reach
             .iter()
             .filter(|(pair, _)| of.contains(&pair.number))
@@ -81,14 +82,14 @@ impl Symbols {
     /// What is known of numbers and does not hold of what they have become: sums.
     pub fn lost(&self, instances: &FxHashMap<Symbol, (Option<Symbol>, u64)>) -> Vec<Lost> {
         let mut lost = Vec::new();
-        for (pair, known) in &self.reach {
+        for (pair, known) in &self.limits.reach {
             let Some((of, plus)) = instances.get(&pair.number) else { continue };
             for signed in [false, true] {
                 let Some(distance) = known.of(signed) else { continue };
                 let now = self.distance(*pair, *known, signed);
                 let needed = distance.checked_add(*plus).filter(|_| *of == Some(pair.number));
                 if needed.is_none_or(|needed| now.is_none_or(|now| now < needed)) {
-                    let step = self.steps.get(&pair.number).copied().unwrap_or(0);
+                    let step = self.limits.steps.get(&pair.number).copied().unwrap_or(0);
                     lost.push(Lost { limit: pair.limit, signed, step });
                 }
             }
@@ -103,12 +104,16 @@ impl Symbols {
             // What is not negative as a signed number is the same as an unsigned one.
             far(true) || !signed && far(false)
         };
-        self.reach.iter().filter(|(pair, known)| pair.number == number && known.bytes == bytes).any(holds)
+        self.limits
+            .reach
+            .iter()
+            .filter(|(pair, known)| pair.number == number && known.bytes == bytes)
+            .any(holds)
     }
 
     /// Whether numbers that have not come round still are multiples of what they were multiples of, for numbers that are sums with themselves.
     pub fn stay_multiples(&self, instances: &FxHashMap<Symbol, (Option<Symbol>, u64)>) -> bool {
-        let bounded = |number: &Symbol| self.reach.keys().any(|pair| pair.number == *number);
+        let bounded = |number: &Symbol| self.limits.reach.keys().any(|pair| pair.number == *number);
         instances
             .iter()
             .filter(|(number, (of, _))| *of == Some(**number) && bounded(number))
@@ -118,7 +123,8 @@ impl Symbols {
     /// How far a number is known to be from any of its limits, as signed or as unsigned.
     pub(super) fn farthest(&self, number: Symbol, bytes: u8, signed: bool) -> Option<u64> {
         let of = |(pair, known): (&Pair, &Distance)| self.distance(*pair, *known, signed);
-        self.reach
+        self.limits
+            .reach
             .iter()
             .filter(|(pair, known)| pair.number == number && known.bytes == bytes)
             .filter_map(of)
@@ -134,7 +140,7 @@ impl Symbols {
         signed: bool,
     ) -> Option<u64> {
         let pair = Pair { number, limit };
-        let known = self.reach.get(&pair).filter(|known| known.bytes == bytes)?;
+        let known = self.limits.reach.get(&pair).filter(|known| known.bytes == bytes)?;
         self.distance(pair, *known, signed)
     }
 
@@ -189,17 +195,17 @@ impl Symbols {
         let (bytes, a, b) = (known.bytes, Source::Symbol(there), Source::Symbol(pair.limit));
         let assumed = |signed| self.assumed_of(&Node::Compare { order: Order::Less { signed }, bytes, a, b });
         // Between nought and what is not negative, both orders are the same.
-        let least = self.bounds.get(&pair.limit.bits()).map(|bounds| bounds.signed.0);
+        let least = self.limits.bounds.get(&pair.limit.bits()).map(|bounds| bounds.signed.0);
         let is_same = !signed && least.is_some_and(|least| least >= 0);
         assumed(signed).or_else(|| assumed(!signed).filter(|_| is_same))
     }
 
     fn known_node(&self, node: &Node) -> Option<Symbol> {
-        self.numbers.get(node).map(|index| Symbol::new(*index as usize))
+        self.table.numbers.get(node).map(|index| Symbol::new(*index as usize))
     }
 
     fn assumed_of(&self, node: &Node) -> Option<bool> {
-        self.numbers.get(node).and_then(|index| self.assumed.get(index)).copied()
+        self.table.numbers.get(node).and_then(|index| self.choices.assumed.get(index)).copied()
     }
 
     fn equal(&self, a: Symbol, b: Symbol, bytes: u8) -> Option<bool> {
@@ -209,7 +215,7 @@ impl Symbols {
 
     /// A comparison of two expressions, if one of them is a number with something added and the other one its limit.
     pub(super) fn by_reach(&self, order: Order, bytes: u8, a: Symbol, b: Symbol) -> Option<bool> {
-        if self.reach.is_empty() {
+        if self.limits.reach.is_empty() {
             return None;
         }
         let parted = |symbol: Symbol| match self.node(symbol) {
@@ -218,7 +224,7 @@ impl Symbols {
         };
         let found = |number: Symbol, limit: Symbol, signed: bool| {
             let pair = Pair { number, limit };
-            let known = self.reach.get(&pair).filter(|known| known.bytes == bytes)?;
+            let known = self.limits.reach.get(&pair).filter(|known| known.bytes == bytes)?;
             Some((self.distance(pair, *known, signed)?, self.enough(pair, *known, signed)))
         };
         // How the number and something more is to the limit.

@@ -13,10 +13,37 @@ use crate::emulate::residue::Low;
 /// All expressions of an emulation, and what is assumed of them.
 #[derive(Clone, Debug, Default)]
 pub(in crate::emulate) struct Symbols {
+    pub(super) table: Table,
+    pub(super) choices: Choices,
+    pub(super) limits: Limits,
+    /// Constant rows with where the grid's workspace lies.
+    pub(super) workspace: FxHashSet<i32>,
+    pub(super) quotients: Quotients,
+    pub(super) rounds: Changes,
+    /// How many contents have been named in this emulation.
+    pub(super) contents: u32,
+}
+
+/// Expressions by number, and their numbers.
+#[derive(Clone, Debug, Default)]
+pub(in crate::emulate) struct Table {
     pub(super) nodes: Vec<Node>,
     pub(super) numbers: FxHashMap<Node, u32>,
     pub(super) function_numbers: FxHashMap<(usize, [Width; 5]), u32>,
+}
+
+/// What is assumed of expressions, and how often something was decided by that.
+#[derive(Clone, Debug, Default)]
+pub(in crate::emulate) struct Choices {
     pub(super) assumed: FxHashMap<u32, bool>,
+    pub(super) assumptions: u32,
+    pub(super) decisions: u64,
+    pub(super) decided_last: Option<Symbol>,
+}
+
+/// What is known of the numbers that expressions stand for.
+#[derive(Clone, Debug, Default)]
+pub(in crate::emulate) struct Limits {
     pub(super) bounds: FxHashMap<u32, Bounds>,
     /// How far numbers are from their limits, in this emulation and as noted first.
     pub(super) reach: FxHashMap<Pair, Distance>,
@@ -24,34 +51,37 @@ pub(in crate::emulate) struct Symbols {
     /// By how much numbers go up.
     pub(super) steps: FxHashMap<Symbol, u64>,
     pub(super) lows: FxHashMap<u32, Low>,
-    /// Constant rows with where the grid's workspace lies.
-    pub(super) workspace: FxHashSet<i32>,
+}
+
+/// How quotients and products were made.
+#[derive(Clone, Debug, Default)]
+pub(in crate::emulate) struct Quotients {
     /// Expressions on the way to a quotient, and multiples by small constants.
     pub(super) partials: FxHashMap<u32, Partial>,
     pub(super) products: FxHashMap<u32, (Symbol, u64)>,
+}
+
+/// Numbers that change from round to round.
+#[derive(Clone, Debug, Default)]
+pub(in crate::emulate) struct Changes {
     /// Numbers of rounds that go together.
     pub(super) ties: FxHashMap<Symbol, Tie>,
     pub(super) changing: FxHashMap<Changing, u32>,
-    /// How many contents have been named in this emulation.
-    pub(super) contents: u32,
-    pub(super) assumptions: u32,
-    pub(super) decisions: u64,
-    pub(super) decided_last: Option<Symbol>,
 }
 
 impl Symbols {
     pub(super) fn intern(&mut self, node: Node) -> Symbol {
-        let next = self.nodes.len();
-        let index = *self.numbers.entry(node).or_insert(next as u32) as usize;
+        let next = self.table.nodes.len();
+        let index = *self.table.numbers.entry(node).or_insert(next as u32) as usize;
         if index == next {
-            self.nodes.push(node);
+            self.table.nodes.push(node);
         }
         Symbol::new(index)
     }
 
     /// An expression's node.
     pub fn node(&self, symbol: Symbol) -> Node {
-        self.nodes[symbol.index()]
+        self.table.nodes[symbol.index()]
     }
 
     /// Bytes of a parameter.
@@ -87,14 +117,14 @@ impl Symbols {
             });
             found
         };
-        self.assumed.keys().any(of_block)
+        self.choices.assumed.keys().any(of_block)
     }
 
     /// A number that changes from round to round. It is known by all that it is, as what is assumed of it in one case has to mean
     /// the same in another, whose numbers may be found in another order.
     pub fn round(&mut self, changing: Changing, multiple: u64) -> Symbol {
-        let next = self.changing.len() as u32;
-        let number = *self.changing.entry(changing).or_insert(next);
+        let next = self.rounds.changing.len() as u32;
+        let number = *self.rounds.changing.entry(changing).or_insert(next);
         self.intern(Node::Round { number, multiple })
     }
 
@@ -104,14 +134,14 @@ impl Symbols {
             Node::Round { multiple, .. } => Low::zeros(multiple.trailing_zeros()),
             Node::Quotient { of, by, .. } => Low::zeros((self.multiple(of) / by).trailing_zeros()),
             Node::Sum { of, plus, .. } => self.low(of).plus(plus),
-            _ => self.lows.get(&(symbol.index() as u32)).copied().unwrap_or(Low::zeros(0)),
+            _ => self.limits.lows.get(&(symbol.index() as u32)).copied().unwrap_or(Low::zeros(0)),
         }
     }
 
     /// Says what is known of them.
     pub fn set_low(&mut self, symbol: Symbol, low: Low) {
         if low.bits() > 0 {
-            self.lows.insert(symbol.index() as u32, low);
+            self.limits.lows.insert(symbol.index() as u32, low);
         }
     }
 
@@ -166,8 +196,8 @@ impl Symbols {
     pub fn row(&mut self, shape: RowShape, second: bool, sources: [Option<Source>; 4]) -> Symbol {
         let [a, b, c, d] = shape.sources;
         let key = (shape.run as *const () as usize, [shape.dst, a, b, c, d]);
-        let next = self.function_numbers.len() as u32;
-        let function = *self.function_numbers.entry(key).or_insert(next);
+        let next = self.table.function_numbers.len() as u32;
+        let function = *self.table.function_numbers.entry(key).or_insert(next);
         self.intern(Node::Row { function, second, sources })
     }
 
@@ -183,7 +213,7 @@ impl Symbols {
 
     pub(super) fn bounds_mut(&mut self, symbol: Symbol, bytes: u8) -> &mut Bounds {
         let all = Bounds { bytes, signed: extremes(bytes), unsigned: (0, mask(bytes)) };
-        self.bounds.entry(symbol.bits()).or_insert(all)
+        self.limits.bounds.entry(symbol.bits()).or_insert(all)
     }
 
     /// Parameters in an expression: offset of each.
@@ -244,29 +274,30 @@ impl Symbols {
 
     /// An emulation begins: nothing is known but what is assumed.
     pub fn begin(&mut self) {
-        self.reach.clear();
-        self.ties.clear();
+        self.limits.reach.clear();
+        self.rounds.ties.clear();
         self.contents = 0;
     }
 
     /// The same expressions, of which nothing is assumed.
     pub fn without_assumptions(&self) -> Symbols {
-        let (assumed, bounds, noted) = Default::default();
-        Symbols { assumed, bounds, noted, assumptions: 0, decisions: 0, decided_last: None, ..self.clone() }
+        let (bounds, noted) = Default::default();
+        let limits = Limits { bounds, noted, ..self.limits.clone() };
+        Symbols { choices: Choices::default(), limits, ..self.clone() }
     }
 
     /// How many predicates are assumed.
     pub fn assumptions(&self) -> u32 {
-        self.assumptions
+        self.choices.assumptions
     }
 
     /// How often a predicate was decided by what is assumed.
     pub fn decisions(&self) -> u64 {
-        self.decisions
+        self.choices.decisions
     }
 
     /// The predicate that was decided last.
     pub fn decided_last(&self) -> Option<Symbol> {
-        self.decided_last
+        self.choices.decided_last
     }
 }

@@ -77,7 +77,7 @@ impl Symbols {
     pub fn tie(&mut self, moving: &[Moving]) {
         for bytes in [4, 8] {
             let all = || moving.iter().filter(|one| one.bytes == bytes);
-            let was_base = |symbol| self.ties.values().any(|tie| tie.base == symbol);
+            let was_base = |symbol| self.rounds.ties.values().any(|tie| tie.base == symbol);
             let can_be = |one: &&Moving| one.is_rising() && one.from.is_none_or(was_base);
             let Some(base) =
                 all().filter(can_be).min_by_key(|one| (one.from.is_some(), one.step, one.number))
@@ -88,7 +88,7 @@ impl Symbols {
                 .filter(|one| one.number != base.number)
                 .filter_map(|one| Some((one.number, self.tied(one, base)?)))
                 .collect();
-            self.ties.extend(found);
+            self.rounds.ties.extend(found);
         }
     }
 
@@ -99,7 +99,7 @@ impl Symbols {
             (None, None) if times > 0 => None,
             (None, Some(from)) if !self.is_of_rounds(from) => Some(from),
             (Some(earlier), Some(from)) => {
-                let tie = self.ties.get(&from)?;
+                let tie = self.rounds.ties.get(&from)?;
                 (tie.base == earlier && tie.times == times).then_some(tie.from)?
             }
             _ => return None,
@@ -109,8 +109,13 @@ impl Symbols {
 
     /// What is tied of these numbers, in an order of its own.
     pub fn ties_of(&self, of: &FxHashSet<Symbol>) -> Vec<(Symbol, Tie)> {
-        let mut all: Vec<(Symbol, Tie)> =
-            self.ties.iter().filter(|(number, _)| of.contains(number)).map(|(n, tie)| (*n, *tie)).collect();
+        let mut all: Vec<(Symbol, Tie)> = self
+            .rounds
+            .ties
+            .iter()
+            .filter(|(number, _)| of.contains(number))
+            .map(|(n, tie)| (*n, *tie))
+            .collect();
         all.sort_unstable();
         all
     }
@@ -118,7 +123,7 @@ impl Symbols {
     /// Whether numbers that are tied still are, for what they have become: sums.
     pub fn stay_tied(&self, instances: &FxHashMap<Symbol, (Option<Symbol>, u64)>) -> bool {
         instances.iter().all(|(number, (of, plus))| {
-            let Some(tie) = self.ties.get(number) else { return true };
+            let Some(tie) = self.rounds.ties.get(number) else { return true };
             let moved = instances.get(&tie.base).filter(|(base, _)| *base == Some(tie.base));
             let goes_along = |(_, base): &(Option<Symbol>, u64)| {
                 (tie.times as u64).wrapping_mul(*base) & mask(tie.bytes) == *plus
@@ -130,7 +135,7 @@ impl Symbols {
     /// Notes that an expression is another one times a small constant.
     pub fn note_product(&mut self, symbol: Symbol, of: Symbol, by: u64) {
         if (2..=MOST_TIMES as u64).contains(&by) {
-            self.products.insert(symbol.index() as u32, (of, by));
+            self.quotients.products.insert(symbol.index() as u32, (of, by));
         }
     }
 
@@ -142,7 +147,7 @@ impl Symbols {
         };
         let (of, plus) = self.parted(symbol, bytes);
         let plus = Linear { plus: signed(plus, bytes), ..Linear::default() };
-        let found = match (self.ties.get(&of).filter(|tie| tie.bytes == bytes), self.node(of)) {
+        let found = match (self.rounds.ties.get(&of).filter(|tie| tie.bytes == bytes), self.node(of)) {
             (Some(Tie { from, times, base, .. }), _) => {
                 let number = Linear { number: Some((*base, *times)), ..Linear::default() };
                 match from {
@@ -151,7 +156,7 @@ impl Symbols {
                 }
             }
             (None, Node::Round { .. }) => Linear { number: Some((of, 1)), ..Linear::default() },
-            _ => match self.products.get(&(of.index() as u32)) {
+            _ => match self.quotients.products.get(&(of.index() as u32)) {
                 Some((inner, by)) => self.linear(Source::Symbol(*inner), bytes)?.times(*by as i64)?,
                 None => Linear { limit: Some((of, 1)), ..Linear::default() },
             },
@@ -163,8 +168,8 @@ impl Symbols {
     fn may_stand_for_another(&self, source: Source, bytes: u8) -> bool {
         let Source::Symbol(symbol) = source else { return false };
         let (of, plus) = self.parted(symbol, bytes);
-        self.ties.contains_key(&of)
-            || self.products.contains_key(&(of.index() as u32))
+        self.rounds.ties.contains_key(&of)
+            || self.quotients.products.contains_key(&(of.index() as u32))
             || plus != 0 && !matches!(self.node(of), Node::Round { .. })
     }
 
@@ -283,7 +288,8 @@ impl Symbols {
     /// The least and the largest value of a limit; what is beyond signed numbers counts as the largest of these.
     fn range(&self, limit: Symbol, bytes: u8, is_signed: bool) -> (i64, i64) {
         let all = if is_signed { (i64::MIN, i64::MAX) } else { (0, i64::MAX) };
-        let Some(bounds) = self.bounds.get(&limit.bits()).filter(|bounds| bounds.bytes == bytes) else {
+        let Some(bounds) = self.limits.bounds.get(&limit.bits()).filter(|bounds| bounds.bytes == bytes)
+        else {
             return all;
         };
         let capped = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
