@@ -7,7 +7,7 @@ use bugaroo_semantics::effect::Effect;
 use bugaroo_semantics::event::{Access, AccessKind, Event, Lanes, WhoseBytes};
 use bugaroo_semantics::{Observer, Wants};
 
-use super::recorder::Touch;
+use super::recorder::{Touch, Touched, Toucher};
 use super::{AccessWhat, FoundConflicts, Recorder};
 use crate::load::Program;
 
@@ -65,16 +65,15 @@ impl Observer for ConflictObserver {
             for element in 0..access.elements {
                 let writes = what != AccessWhat::Load && access.wrote >> lane & 1 != 0;
                 self.recorder.touch(&Touch {
-                    warp,
-                    cta,
-                    block,
-                    lane,
+                    by: Toucher { warp, cta, block, lane },
                     pc,
                     what,
                     semantics,
-                    shared,
-                    address: access.address(lane).wrapping_add(u64::from(element * access.size)),
-                    bytes: access.size,
+                    at: Touched {
+                        shared,
+                        address: access.address(lane).wrapping_add(u64::from(element * access.size)),
+                        bytes: access.size,
+                    },
                     old: access.values.before(lane, element),
                     new: writes.then(|| access.values.value(lane, element)),
                 });

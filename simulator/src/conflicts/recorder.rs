@@ -27,6 +27,23 @@ pub(super) struct Recorder {
 /// What one lane does to one element of memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touch {
+    pub by: Toucher,
+    /// Number of the instruction.
+    pub pc: u32,
+    /// What it does.
+    pub what: AccessWhat,
+    /// Order, strength and scope.
+    pub semantics: Semantics,
+    pub at: Touched,
+    /// What is there, low bytes first.
+    pub old: u128,
+    /// What a store or an atomic leaves there; None for a compare that fails.
+    pub new: Option<u128>,
+}
+
+/// Which lane it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Toucher {
     /// Slot of its warp.
     pub warp: u32,
     /// Slot of its CTA.
@@ -35,22 +52,17 @@ pub(super) struct Touch {
     pub block: u64,
     /// The lane.
     pub lane: u32,
-    /// Number of the instruction.
-    pub pc: u32,
-    /// What it does.
-    pub what: AccessWhat,
-    /// Order, strength and scope.
-    pub semantics: Semantics,
+}
+
+/// Which bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
     /// Whether `address` counts from the beginning of the CTA's shared memory.
     pub shared: bool,
     /// Where.
     pub address: u64,
     /// Bytes, at most 16.
     pub bytes: u32,
-    /// What is there, low bytes first.
-    pub old: u128,
-    /// What a store or an atomic leaves there; None for a compare that fails.
-    pub new: Option<u128>,
 }
 
 /// A granule's part of what a lane does.
@@ -74,7 +86,7 @@ fn differing(bits: u32) -> u8 {
 
 /// The parts of a touch, by granule.
 fn parts(touch: &Touch) -> impl Iterator<Item = Part> {
-    let (from, to) = (touch.address, touch.address + u64::from(touch.bytes));
+    let (from, to) = (touch.at.address, touch.at.address + u64::from(touch.at.bytes));
     let (old, new) = (touch.old, touch.new);
     (from / GRANULE..to.div_ceil(GRANULE)).map(move |number| {
         let (first, last) = (from.max(number * GRANULE), to.min((number + 1) * GRANULE));
@@ -178,8 +190,8 @@ impl Recorder {
 
     /// A lane touches an element.
     pub fn touch(&mut self, touch: &Touch) {
-        self.order.comes(touch.warp, touch.lane, self.now);
-        let (epoch, lane_epoch) = self.order.epochs(touch.warp, touch.lane);
+        self.order.comes(touch.by.warp, touch.by.lane, self.now);
+        let (epoch, lane_epoch) = self.order.epochs(touch.by.warp, touch.by.lane);
         let strong = if is_strong(touch) { flag::STRONG } else { 0 };
         let narrow = if is_narrow(touch.semantics) { flag::NARROW } else { 0 };
         let what = match touch.what {
@@ -190,12 +202,12 @@ impl Recorder {
         for part in parts(touch) {
             let by = Seen {
                 time: self.now,
-                block: touch.block as u32,
+                block: touch.by.block as u32,
                 pc: touch.pc,
                 epoch,
                 lane_epoch,
                 value: part.old,
-                thread: (self.order.index(touch.warp) * 32 + touch.lane) as u16,
+                thread: (self.order.index(touch.by.warp) * 32 + touch.by.lane) as u16,
                 mask: part.mask,
                 flags: strong | narrow | what,
             };
@@ -205,18 +217,18 @@ impl Recorder {
 
     fn part(&mut self, touch: &Touch, part: Part, mut by: Seen) {
         let Recorder { order, shadow, loads, pairs, now, lags, .. } = self;
-        let lane = (touch.warp, touch.lane);
-        let Some(granule) = shadow.granule(touch.shared.then_some(touch.cta), part.number) else {
+        let lane = (touch.by.warp, touch.by.lane);
+        let Some(granule) = shadow.granule(touch.at.shared.then_some(touch.by.cta), part.number) else {
             return pairs.unseen();
         };
-        let key = part.number << 1 | u64::from(touch.shared);
+        let key = part.number << 1 | u64::from(touch.at.shared);
         // What nobody has written is read most.
         if touch.what == AccessWhat::Load && granule.is_only_read() && !by.has(flag::STRONG) {
             loads.push(lane, key, by);
             granule.was_read(by);
             return;
         }
-        let spot = Spot { shared: touch.shared, address: touch.address };
+        let spot = Spot { shared: touch.at.shared, address: touch.at.address };
         let strong = by.has(flag::STRONG);
         if strong {
             strong_access(granule, order, pairs, touch, &by, spot);
@@ -324,10 +336,10 @@ fn strong_access(
         && reads
         && more.released != 0
     {
-        order.reads_released((touch.warp, touch.lane), more.released, acquires(touch.semantics));
+        order.reads_released((touch.by.warp, touch.by.lane), more.released, acquires(touch.semantics));
     }
     // Within a CTA no scope is too narrow.
-    if touch.shared {
+    if touch.at.shared {
         return;
     }
     let more = granule.more();

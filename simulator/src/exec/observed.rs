@@ -7,6 +7,7 @@ mod asynchronous;
 mod branches;
 mod matrices;
 mod sourced;
+mod sparing;
 mod told;
 mod unwritten;
 mod values;
@@ -20,10 +21,11 @@ use bugaroo_semantics::event::{
     Access, AccessKind, Addresses, Event, Lanes, SiteNumber, Values, WhoseBytes, WorkId,
 };
 use bugaroo_semantics::parts::Parts;
-use bugaroo_semantics::{Observer, Spares, Wants};
+use bugaroo_semantics::{Observer, Wants};
 
 pub(super) use matrices::Elements;
 use sourced::Marks;
+use sparing::Sparing;
 use unwritten::Unwritten;
 pub(crate) use values::Made;
 use values::{Before, Element, Halves, Moved};
@@ -67,9 +69,9 @@ enum Going {
     Nowhere,
     Consecutive(WhoseBytes, u64),
     Same(WhoseBytes, u64),
-    /// To this memory, each to its place in [`Observed::addresses`].
+    /// To this memory, each to its place in [`Accessing::addresses`].
     Each(WhoseBytes),
-    /// To several: [`Observed::memories`].
+    /// To several: [`Accessing::memories`].
     Several,
 }
 
@@ -88,20 +90,22 @@ pub(super) struct Observed {
     watch: LaunchWatch,
     pub wants: Wants,
     ended: bool,
+    at: Accessing,
+    pub made: Made,
+    issued: asynchronous::Issued,
+    /// How the lanes of each warp have parted, where it is asked for: in lockstep.
+    parts: Vec<Parts>,
+    sparing: Sparing,
+}
+
+/// What is taken down of the access in progress.
+pub(super) struct Accessing {
     going: Going,
     /// Of an access whose lanes follow no pattern.
     addresses: [u64; 32],
     memories: [Option<WhoseBytes>; 32],
     /// Of the load or store at hand, where it is asked for.
     before: Option<Box<Before>>,
-    pub made: Made,
-    issued: asynchronous::Issued,
-    /// How the lanes of each warp have parted, where it is asked for: in lockstep.
-    parts: Vec<Parts>,
-    spares: Spares,
-    /// By instruction: it is spared wherever it goes. Empty where none is.
-    spared: Box<[bool]>,
-    unwritten: Unwritten,
 }
 
 impl Observed {
@@ -115,22 +119,22 @@ impl Observed {
             watch,
             wants,
             ended: false,
-            going: Going::Nowhere,
-            addresses: [0; 32],
-            memories: [None; 32],
-            before: wants.before.then(|| Box::new([[0; 8]; 32])),
+            at: Accessing {
+                going: Going::Nowhere,
+                addresses: [0; 32],
+                memories: [None; 32],
+                before: wants.before.then(|| Box::new([[0; 8]; 32])),
+            },
             made: Made::default(),
             issued: asynchronous::Issued::new(warps),
             parts: vec![Parts::default(); warps],
-            spares,
-            spared: program.spared(spares).into(),
-            unwritten,
+            sparing: Sparing { spares, spared: program.spared(spares).into(), unwritten },
         }
     }
 
     /// Takes down what memory holds where lanes are about to load or store.
     pub fn look(&mut self, accessed: &Accessed<'_>, mask: u32) {
-        let Some(before) = &mut self.before else { return };
+        let Some(before) = &mut self.at.before else { return };
         for lane in lanes(mask) {
             for element in 0..accessed.elements {
                 before[lane][element as usize] = accessed.read(lane, element);
@@ -143,7 +147,7 @@ impl Observed {
     #[inline]
     fn are_all_in(&mut self, memory: WhoseBytes, at: u64, mask: u32) -> bool {
         let live = |lane: usize| u64::from(mask >> lane & 1).wrapping_neg();
-        let all = &mut self.addresses;
+        let all = &mut self.at.addresses;
         if memory == WhoseBytes::Global {
             // Below are the windows.
             let low = |lane: usize| u64::from(all[lane] < FIRST_BEYOND) & live(lane);
@@ -174,31 +178,25 @@ impl Observed {
         }
     }
 
-    /// Whether an instruction is spared.
-    #[inline(always)]
-    fn spares_site(&self, pc: u32) -> bool {
-        self.spared.get(pc as usize).copied().unwrap_or(false)
-    }
-
     /// Tells that lanes have done an access that was foreseen.
     fn access(&self, by: Lanes, doing: &Doing, wrote: u32, values: &dyn Values, marks: &Marks) {
-        if self.spares_site(doing.pc) {
+        if self.sparing.has(doing.pc) {
             return;
         }
-        let (memory, at) = match self.going {
+        let (memory, at) = match self.at.going {
             Going::Nowhere => return,
             Going::Consecutive(memory, first) => (memory, Addresses::Consecutive(first)),
             Going::Same(memory, all) => (memory, Addresses::Same(all)),
-            Going::Each(memory) => (memory, Addresses::Each(&self.addresses)),
+            Going::Each(memory) => (memory, Addresses::Each(&self.at.addresses)),
             Going::Several => {
                 let mut rest = by.mask;
                 while rest != 0 {
-                    let first = self.memories[rest.trailing_zeros() as usize];
-                    let alike = |lane: &usize| self.memories[*lane] == first;
+                    let first = self.at.memories[rest.trailing_zeros() as usize];
+                    let alike = |lane: &usize| self.at.memories[*lane] == first;
                     let mask = lanes(rest).filter(alike).fold(0, |mask, lane| mask | 1 << lane);
                     rest &= !mask;
                     if let Some(memory) = first {
-                        let at = (memory, Addresses::Each(&self.addresses));
+                        let at = (memory, Addresses::Each(&self.at.addresses));
                         self.access_of(Lanes { mask, ..by }, doing, at, wrote, values, marks);
                     }
                 }
@@ -217,7 +215,7 @@ impl Observed {
         values: &dyn Values,
         marks: &Marks,
     ) {
-        if self.spares.shared && memory != WhoseBytes::Global {
+        if self.sparing.spares.shared && memory != WhoseBytes::Global {
             return;
         }
         let (strength, acquire, release) = ptx::order(doing.semantics);
@@ -378,7 +376,7 @@ impl Machine<'_> {
         let (cta, cluster) = (self.residents.warps[w].cta, self.cluster_size());
         let Some(watch) = &mut self.hooks.watch else { return };
         if found.whose == Whose::Unwritten {
-            watch.going = Going::Nowhere;
+            watch.at.going = Going::Nowhere;
             return;
         }
         // SAFETY: the caller's promise.
@@ -397,7 +395,7 @@ impl Machine<'_> {
             Window::Local | Window::Param => None,
         };
         let first = mask.trailing_zeros();
-        watch.going = match (found.pattern, place(generic(first as usize))) {
+        watch.at.going = match (found.pattern, place(generic(first as usize))) {
             (Pattern::Consecutive(_) | Pattern::Same(_), None) => Going::Nowhere,
             (Pattern::Consecutive(_), Some((memory, at))) => {
                 Going::Consecutive(memory, at.wrapping_sub(u64::from(first * bytes)))
@@ -408,9 +406,9 @@ impl Machine<'_> {
                     && found.own_window == 0
                 {
                     // SAFETY: the caller's promise.
-                    unsafe { generic_addresses(address, (frame, consts), &mut watch.addresses) };
+                    unsafe { generic_addresses(address, (frame, consts), &mut watch.at.addresses) };
                     if watch.are_all_in(memory, at, mask) {
-                        watch.going = Going::Each(memory);
+                        watch.at.going = Going::Each(memory);
                         return;
                     }
                 }
@@ -419,8 +417,8 @@ impl Machine<'_> {
                     let place = place(generic(lane));
                     let memory = place.map(|(memory, _)| memory);
                     alike &= memory == to.map(|(memory, _)| memory);
-                    watch.memories[lane] = memory;
-                    watch.addresses[lane] = place.map_or(0, |(_, at)| at);
+                    watch.at.memories[lane] = memory;
+                    watch.at.addresses[lane] = place.map_or(0, |(_, at)| at);
                 }
                 match to {
                     _ if !alike => Going::Several,
@@ -450,7 +448,7 @@ impl Machine<'_> {
         let (semantics, size, elements) = (access.semantics, accessed.size, accessed.elements);
         let doing = Doing { pc, kind, semantics, size, elements };
         let wrote = if kind.writes() { u32::MAX } else { 0 };
-        let before = self.hooks.watch.as_ref().and_then(|watch| watch.before.as_deref());
+        let before = self.hooks.watch.as_ref().and_then(|watch| watch.at.before.as_deref());
         self.observed_access(w, &doing, done, wrote, &Moved(accessed, before));
         self.forget_notes();
     }

@@ -80,7 +80,7 @@ impl<'m> Builder<'m> {
             },
             _ => return Err(self.refuse(at, "a branch target of this form")),
         };
-        at.branches.push((self.program.code.len() as u32, label));
+        at.jumps.branches.push((self.program.code.len() as u32, label));
         self.emit(at, Kind::Branch, no_operands(), 0);
         Ok(())
     }
@@ -96,7 +96,7 @@ impl<'m> Builder<'m> {
         ops.src[0] = self.typed_source(at, index, Type::U32)?;
         let table = self.program.tables.len() as u32;
         self.program.tables.push(Vec::new());
-        at.table_uses.push((table, labels));
+        at.jumps.table_uses.push((table, labels));
         self.emit(at, Kind::IndexedBranch, ops, table);
         Ok(())
     }
@@ -190,7 +190,7 @@ impl<'m> Builder<'m> {
     fn undefined(&self, at: &Current<'m>, callee: &str) -> LoadError {
         LoadError::Undefined {
             function: at.function.name.clone(),
-            line: at.instruction.map_or(0, |i| i.line),
+            line: at.now.instruction.map_or(0, |i| i.line),
             callee: callee.to_string(),
             cuda: self.positions(at),
         }

@@ -47,6 +47,15 @@ pub(super) struct Current<'m> {
     /// Row of each register by number: shared with others, or its own, given on first use. Registers used
     /// together lie together.
     rows: FxHashMap<u32, u32>,
+    pub jumps: Jumps,
+    local: u32,
+    /// Its local memory grows as it runs.
+    pub grows: bool,
+    pub now: Now<'m>,
+}
+
+/// Labels, and what is to be pointed at their instructions.
+pub(super) struct Jumps {
     labels: Vec<Option<u32>>,
     /// Branches by instruction, to be pointed at their label's instruction.
     pub branches: Vec<(u32, u32)>,
@@ -54,9 +63,10 @@ pub(super) struct Current<'m> {
     pub tables: Vec<Vec<u32>>,
     /// Program tables made from them: (index in the program, labels).
     pub table_uses: Vec<(u32, u32)>,
-    local: u32,
-    /// Its local memory grows as it runs.
-    pub grows: bool,
+}
+
+/// The instruction that is being translated.
+pub(super) struct Now<'m> {
     carry: Option<u32>,
     guard: (u32, u32),
     pub instruction: Option<&'m Instruction>,
@@ -130,15 +140,15 @@ impl<'m> Builder<'m> {
             frame: Frame::default(),
             scopes: Scopes::default(),
             rows: FxHashMap::default(),
-            labels: Vec::new(),
-            branches: Vec::new(),
-            tables: Vec::new(),
-            table_uses: Vec::new(),
+            jumps: Jumps {
+                labels: Vec::new(),
+                branches: Vec::new(),
+                tables: Vec::new(),
+                table_uses: Vec::new(),
+            },
             local: 0,
             grows: false,
-            carry: None,
-            guard: (NO_GUARD, 0),
-            instruction: None,
+            now: Now { carry: None, guard: (NO_GUARD, 0), instruction: None },
         };
         at.scopes.push();
         at
@@ -153,17 +163,18 @@ impl<'m> Builder<'m> {
         let entry = self.program.code.len() as u32;
         self.block(&mut at, statements)?;
         // The end of the body returns. The origin is that of the last instruction, or the function's name.
-        at.guard = (NO_GUARD, 0);
+        at.now.guard = (NO_GUARD, 0);
         self.emit(&at, Kind::Ret, no_operands(), 0);
 
-        for (inst, label) in &at.branches {
-            let target = at.labels[*label as usize].expect("every declared label is placed in its block");
+        for (inst, label) in &at.jumps.branches {
+            let target =
+                at.jumps.labels[*label as usize].expect("every declared label is placed in its block");
             self.program.code[*inst as usize].extra = target;
         }
-        for (table, labels) in &at.table_uses {
-            let targets = at.tables[*labels as usize].iter();
+        for (table, labels) in &at.jumps.table_uses {
+            let targets = at.jumps.tables[*labels as usize].iter();
             self.program.tables[*table as usize] = targets
-                .map(|l| at.labels[*l as usize].expect("every declared label is placed in its block"))
+                .map(|l| at.jumps.labels[*l as usize].expect("every declared label is placed in its block"))
                 .collect();
         }
         count_runs(&mut self.program.code[entry as usize..]);
@@ -211,11 +222,11 @@ impl<'m> Builder<'m> {
     }
 
     fn block(&mut self, at: &mut Current<'m>, statements: &'m [Statement]) -> Result<(), LoadError> {
-        let mut next_label = at.labels.len();
+        let mut next_label = at.jumps.labels.len();
         for statement in statements {
             if let StatementKind::Label(name) = &statement.kind {
-                let number = at.labels.len() as u32;
-                at.labels.push(None);
+                let number = at.jumps.labels.len() as u32;
+                at.jumps.labels.push(None);
                 at.scopes.declare(name, Name::Label(number));
             }
         }
@@ -223,7 +234,7 @@ impl<'m> Builder<'m> {
             match &statement.kind {
                 StatementKind::Label(_) => {
                     // By number: what else is declared under the name may hide it by now.
-                    at.labels[next_label] = Some(self.program.code.len() as u32);
+                    at.jumps.labels[next_label] = Some(self.program.code.len() as u32);
                     next_label += 1;
                 }
                 StatementKind::Instruction(instruction) => self.instruction(at, instruction)?,
@@ -252,8 +263,8 @@ impl<'m> Builder<'m> {
                         _ => None,
                     });
                     // `.calltargets` lists functions; then the table stays empty and nobody branches by it.
-                    at.tables.push(labels.collect());
-                    at.scopes.declare(name, Name::Targets(at.tables.len() as u32 - 1));
+                    at.jumps.tables.push(labels.collect());
+                    at.scopes.declare(name, Name::Targets(at.jumps.tables.len() as u32 - 1));
                 }
                 StatementKind::Loc(_) | StatementKind::Prototype(_) | StatementKind::Directive => {}
             }
@@ -318,8 +329,8 @@ impl<'m> Builder<'m> {
     }
 
     fn instruction(&mut self, at: &mut Current<'m>, inst: &'m Instruction) -> Result<(), LoadError> {
-        at.instruction = Some(inst);
-        at.guard = match &inst.guard {
+        at.now.instruction = Some(inst);
+        at.now.guard = match &inst.guard {
             None => (NO_GUARD, 0),
             Some(guard) => match self.find(at, &guard.register) {
                 Some(Name::Register(number, Type::Pred)) => {
@@ -339,9 +350,9 @@ impl<'m> Builder<'m> {
 
     /// Appends an instruction that has a row function.
     pub fn emit_run(&mut self, at: &Current<'m>, kind: Kind, run: RowFn, ops: Operands, extra: u32) {
-        let (guard, guard_flip) = at.guard;
+        let (guard, guard_flip) = at.now.guard;
         self.program.code.push(Inst { run, ops, guard, guard_flip, extra, kind });
-        let origin = match at.instruction {
+        let origin = match at.now.instruction {
             Some(inst) => {
                 let first = self.program.positions.len() as u32;
                 let last_origin = self.program.origins.last();
@@ -370,7 +381,7 @@ impl<'m> Builder<'m> {
     /// The error for the current instruction.
     pub fn refuse(&self, at: &Current<'m>, reason: impl Into<String>) -> LoadError {
         let (line, text) =
-            at.instruction.map_or((0, ""), |i| (i.line, &self.source[i.span.start..i.span.end]));
+            at.now.instruction.map_or((0, ""), |i| (i.line, &self.source[i.span.start..i.span.end]));
         LoadError::Unsupported {
             function: at.function.name.clone(),
             line,
@@ -382,7 +393,7 @@ impl<'m> Builder<'m> {
 
     /// The CUDA lines of the current instruction.
     pub fn positions(&self, at: &Current<'m>) -> Vec<SourcePosition> {
-        let source = at.instruction.map_or(&[][..], |instruction| &instruction.source);
+        let source = at.now.instruction.map_or(&[][..], |instruction| &instruction.source);
         source.iter().map(|line| source_position(self.files, line)).collect()
     }
 }
@@ -435,7 +446,7 @@ impl Current<'_> {
     /// The row of CC.CF.
     pub fn carry(&mut self) -> u32 {
         let frame = &mut self.frame;
-        *self.carry.get_or_insert_with(|| frame.row(Width::Pred))
+        *self.now.carry.get_or_insert_with(|| frame.row(Width::Pred))
     }
 
     /// The row width of a register of this type; None for `.b128`.
@@ -445,11 +456,11 @@ impl Current<'_> {
 
     /// Runs without the guard (for instructions that prepare an operand, which is harmless for all lanes).
     pub fn unguarded(&mut self) -> (u32, u32) {
-        std::mem::replace(&mut self.guard, (NO_GUARD, 0))
+        std::mem::replace(&mut self.now.guard, (NO_GUARD, 0))
     }
 
     /// Puts the guard back.
     pub fn guarded(&mut self, guard: (u32, u32)) {
-        self.guard = guard;
+        self.now.guard = guard;
     }
 }

@@ -9,18 +9,18 @@ pub(super) const DEFAULT_LIMIT: u64 = 8 << 20;
 impl Memory {
     /// Sets how many bytes device code's `malloc` may hold at once.
     pub fn set_heap_limit(&mut self, bytes: u64) {
-        self.heap_limit = bytes;
+        self.heap.limit = bytes;
     }
 
     /// `malloc` of device code, at a multiple of `align` (a power of two); None when the heap is full.
     pub(crate) fn heap_alloc(&mut self, bytes: u64, align: u64) -> Option<u64> {
         // What a size costs: a multiple of 16, at least 16.
         let cost = bytes.max(1).checked_next_multiple_of(16)?;
-        if cost > self.heap_limit.saturating_sub(self.heap_used) {
+        if cost > self.heap.limit.saturating_sub(self.heap.used) {
             return None;
         }
         let address = self.alloc(bytes, align, AllocationKind::Heap).ok()?;
-        self.heap_used += cost;
+        self.heap.used += cost;
         Some(address)
     }
 
@@ -31,7 +31,7 @@ impl Memory {
         else {
             return false;
         };
-        self.heap_used -= found.bytes.next_multiple_of(16);
+        self.heap.used -= found.bytes.next_multiple_of(16);
         self.free(address).is_ok()
     }
 }

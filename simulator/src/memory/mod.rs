@@ -150,10 +150,16 @@ pub struct Memory {
     used: u64,
     /// How often what is allocated has changed.
     changes: u64,
-    heap_limit: u64,
-    heap_used: u64,
+    heap: HeapUse,
     console: Console,
     objects: TextureObjects,
+}
+
+/// What device code may take by `malloc`, and has taken.
+#[derive(Debug)]
+struct HeapUse {
+    limit: u64,
+    used: u64,
 }
 
 impl Memory {
@@ -174,8 +180,7 @@ impl Memory {
             capacity,
             used: 0,
             changes: 0,
-            heap_limit: heap::DEFAULT_LIMIT,
-            heap_used: 0,
+            heap: HeapUse { limit: heap::DEFAULT_LIMIT, used: 0 },
             console: Console::default(),
             objects: TextureObjects::default(),
         })

@@ -35,31 +35,84 @@ const STEPS_PER_WARP: u64 = 16;
 #[derive(Clone, Debug)]
 pub struct PctScheduler {
     rng: Rng,
-    /// Where initial priorities come from.
-    key: u64,
+    ranks: Ranks,
     depth: u32,
     /// Steps of the first window; None: by the number of warps.
     estimate: Option<u64>,
-    /// Steps done.
-    step: u64,
-    /// The last step of the current window.
-    window: u64,
-    /// Change points of the current window and what the warp falls to there, the last one first.
-    points: Vec<(u64, u64)>,
-    /// Warps that fell, and how low.
-    fallen: FxHashMap<u64, u64>,
-    /// The next who falls gets this priority: lower than all others.
-    lowest: u64,
+    steps: Steps,
     /// Operations of each warp since it fell.
     operations: FxHashMap<u64, u32>,
-    /// By place among the candidates: the warp that was there last, and its priority.
-    places: Vec<(u64, u64)>,
     /// The warp that ran last, where it was among how many candidates, and what it was granted.
     last: Option<(u64, usize, usize)>,
 }
 
+/// The priorities of warps.
+#[derive(Clone, Debug)]
+struct Ranks {
+    /// Where initial priorities come from.
+    key: u64,
+    /// Warps that fell, and how low.
+    fallen: FxHashMap<u64, u64>,
+    /// The next who falls gets this priority: lower than all others.
+    lowest: u64,
+    /// By place among the candidates: the warp that was there last, and its priority.
+    places: Vec<(u64, u64)>,
+}
+
+/// How far the launch is, and where its change points are.
+#[derive(Clone, Debug)]
+struct Steps {
+    done: u64,
+    /// The last one of the current window.
+    end: u64,
+    /// Change points of the current window and what the warp falls to there, the last one first.
+    points: Vec<(u64, u64)>,
+}
+
 /// All initial priorities are at least this; those who fell are below.
 const INITIAL: u64 = 1 << 63;
+
+impl Ranks {
+    fn of(&self, warp: u64) -> u64 {
+        if let Some(priority) = self.fallen.get(&warp) {
+            return *priority;
+        }
+        // Two warps with one priority are as good as any two: the first candidate goes first.
+        INITIAL | Rng::new(self.key ^ warp).next()
+    }
+
+    /// A priority below all others.
+    fn below_all(&mut self) -> u64 {
+        self.lowest -= 1;
+        self.lowest
+    }
+
+    /// Gives a warp a priority.
+    fn set(&mut self, warp: u64, priority: u64) {
+        self.fallen.insert(warp, priority);
+        // It may have stood at several places.
+        for (_, known) in self.places.iter_mut().filter(|(there, _)| *there == warp) {
+            *known = priority;
+        }
+    }
+
+    /// The candidate with the highest priority, the first of equals.
+    fn best(&mut self, candidates: &[Candidate]) -> usize {
+        // Most candidates stand where they stood. (No warp has this number.)
+        self.places.resize(candidates.len(), (u64::MAX, 0));
+        let (mut best, mut highest) = (0, 0);
+        for (at, one) in candidates.iter().enumerate() {
+            if self.places[at].0 != one.warp {
+                self.places[at] = (one.warp, self.of(one.warp));
+            }
+            let priority = self.places[at].1;
+            if priority > highest {
+                (best, highest) = (at, priority);
+            }
+        }
+        best
+    }
+}
 
 impl PctScheduler {
     /// Ordering constraints of the bugs that are looked for, where nobody says: two change points.
@@ -70,68 +123,38 @@ impl PctScheduler {
     pub fn new(seed: u64, depth: u32, estimate: Option<u64>) -> PctScheduler {
         let mut rng = Rng::new(seed);
         PctScheduler {
-            key: rng.next(),
+            ranks: Ranks {
+                key: rng.next(),
+                fallen: FxHashMap::default(),
+                lowest: INITIAL,
+                places: Vec::new(),
+            },
             rng,
             depth: depth.max(1),
             estimate,
-            step: 0,
-            window: 0,
-            points: Vec::new(),
-            fallen: FxHashMap::default(),
-            lowest: INITIAL,
+            steps: Steps { done: 0, end: 0, points: Vec::new() },
             operations: FxHashMap::default(),
-            places: Vec::new(),
             last: None,
         }
     }
 
-    /// Draws the change points from the step after `self.window` to `end`.
+    /// Draws the change points from the step behind the last window to `end`.
     fn open_window(&mut self, end: u64) {
-        let (start, length) = (self.window, end - self.window);
-        self.window = end;
-        self.points.clear();
+        let (start, length) = (self.steps.end, end - self.steps.end);
+        self.steps.end = end;
+        self.steps.points.clear();
         // Which of them falls lowest has nothing to do with which comes first.
         for _ in 1..self.depth {
             let step = start + 1 + self.rng.below(length);
-            self.lowest -= 1;
-            self.points.push((step, self.lowest));
+            self.steps.points.push((step, self.ranks.below_all()));
         }
-        self.points.sort_unstable_by(|a, b| b.cmp(a));
-    }
-
-    fn priority(&self, warp: u64) -> u64 {
-        if let Some(priority) = self.fallen.get(&warp) {
-            return *priority;
-        }
-        // Two warps with one priority are as good as any two: the first candidate goes first.
-        INITIAL | Rng::new(self.key ^ warp).next()
+        self.steps.points.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     fn fall(&mut self, warp: u64, priority: u64) {
-        self.fallen.insert(warp, priority);
-        // It may have stood at several places.
-        for (_, known) in self.places.iter_mut().filter(|(there, _)| *there == warp) {
-            *known = priority;
-        }
+        self.ranks.set(warp, priority);
         self.operations.remove(&warp);
         self.last = None;
-    }
-
-    /// The candidate with the highest priority, the first of equals.
-    fn best(&mut self, candidates: &[Candidate]) -> usize {
-        // Most candidates stand where they stood. (No warp has this number.)
-        self.places.resize(candidates.len(), (u64::MAX, 0));
-        let (mut best, mut highest) = (0, 0);
-        for (at, one) in candidates.iter().enumerate() {
-            if self.places[at].0 != one.warp {
-                self.places[at] = (one.warp, self.priority(one.warp));
-            }
-            let priority = self.places[at].1;
-            if priority > highest {
-                (best, highest) = (at, priority);
-            }
-        }
-        best
     }
 }
 
@@ -146,25 +169,26 @@ impl SchedulerStrategy for PctScheduler {
         let still = self.last.filter(|(warp, at, count)| {
             *count == candidates.len() && candidates.get(*at).is_some_and(|one| one.warp == *warp)
         });
-        let at = still.map_or_else(|| self.best(candidates), |(_, at, _)| at);
+        let at = still.map_or_else(|| self.ranks.best(candidates), |(_, at, _)| at);
         let warp = candidates[at].warp;
-        if self.step >= self.window {
-            self.open_window(self.window.saturating_mul(2));
+        if self.steps.done >= self.steps.end {
+            self.open_window(self.steps.end.saturating_mul(2));
         }
-        let next = self.points.last().map_or(self.window, |(step, _)| *step).max(self.step + 1);
-        let way = next - self.step;
+        let next =
+            self.steps.points.last().map_or(self.steps.end, |(step, _)| *step).max(self.steps.done + 1);
+        let way = next - self.steps.done;
         let operations = (way / 8).clamp(1, LONGEST_TURN).min(way);
-        self.step += operations;
+        self.steps.done += operations;
         self.last = Some((warp, at, candidates.len()));
         let done = self.operations.entry(warp).or_insert(0);
         *done += operations as u32;
         let spent = *done >= QUOTA;
         // It has this turn, and then falls.
         if spent {
-            self.lowest -= 1;
-            self.fall(warp, self.lowest);
+            let priority = self.ranks.below_all();
+            self.fall(warp, priority);
         }
-        while let Some((_, priority)) = self.points.pop_if(|(step, _)| *step <= self.step) {
+        while let Some((_, priority)) = self.steps.points.pop_if(|(step, _)| *step <= self.steps.done) {
             self.fall(warp, priority);
         }
         Turn { candidate: at, operations: operations as u32 }

@@ -303,7 +303,7 @@ impl<'a> Machine<'a> {
         let of = &mut look.warps[w];
         let notes = Rc::clone(&look.watched);
         let watched = &mut *notes.borrow_mut();
-        let mut ran = std::mem::take(&mut watched.ran[w]);
+        let mut ran = std::mem::take(&mut watched.lanes.ran[w]);
         // What only computes calls no hook; where there is but one fragment, it has run.
         if let [only] = &warp.fragments[..] {
             look.lively |= ran == 0;
@@ -311,23 +311,23 @@ impl<'a> Machine<'a> {
         } else {
             look.lively |= ran == 0;
         }
-        of.waiting &= !watched.let_go[w];
-        watched.since[w] |= ran;
-        if watched.joint[w] && !watched.was_joint[w] {
-            watched.was_joint[w] = true;
+        of.waiting &= !watched.lanes.let_go[w];
+        watched.lanes.since[w] |= ran;
+        if watched.exchange.joint[w] && !watched.exchange.was_joint[w] {
+            watched.exchange.was_joint[w] = true;
             of.round = 0;
         }
         let alive = warp.alive;
         if alive & !of.round != 0 {
             look.scratch.take(self, w);
-            if !of.anchored || std::mem::take(&mut watched.tainted[w]) != 0 {
+            if !of.anchored || std::mem::take(&mut watched.lanes.tainted[w]) != 0 {
                 std::mem::swap(&mut of.anchor, &mut look.scratch);
                 (of.anchored, of.compared, of.patience) = (true, 0, 2);
-                (watched.since[w], watched.tainted[w]) = (0, 0);
+                (watched.lanes.since[w], watched.lanes.tainted[w]) = (0, 0);
             } else {
                 let same = of.anchor.same(&look.scratch, alive);
-                let since = watched.since[w];
-                if self.given.config.lockstep || watched.joint[w] {
+                let since = watched.lanes.since[w];
+                if self.given.config.lockstep || watched.exchange.joint[w] {
                     // In lockstep, lanes that are not let run now never will be.
                     let behind = if self.given.config.lockstep { 0 } else { warp.ready() & !since };
                     if same == alive && behind == 0 && since != 0 {
@@ -340,7 +340,7 @@ impl<'a> Machine<'a> {
                 if of.compared == of.patience {
                     std::mem::swap(&mut of.anchor, &mut look.scratch);
                     (of.compared, of.patience) = (0, of.patience.saturating_mul(2));
-                    watched.since[w] = 0;
+                    watched.lanes.since[w] = 0;
                 }
             }
         }
@@ -362,7 +362,7 @@ impl<'a> Machine<'a> {
         }
         self.residents.warps.iter().zip(&look.warps).enumerate().all(|(w, (warp, of))| {
             let waiting = warp.fragments.iter().filter(|f| waits(f.state)).fold(0, |l, f| l | f.mask);
-            warp.alive & !(of.round | of.waiting & waiting & !watched.let_go[w]) == 0
+            warp.alive & !(of.round | of.waiting & waiting & !watched.lanes.let_go[w]) == 0
         })
     }
 

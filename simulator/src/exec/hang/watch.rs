@@ -32,6 +32,16 @@ pub(super) struct Watched<'a> {
     pub changed: bool,
     /// Something depends on more than memory and registers.
     pub unproven: bool,
+    pub lanes: Noted,
+    pub exchange: Exchange,
+    /// By instruction and warp slot.
+    pub reads: FxHashMap<(u32, u32), Read>,
+    /// An instruction has read from one place and then from another.
+    pub wandering: bool,
+}
+
+/// Lanes by warp slot.
+pub(super) struct Noted {
     /// Lanes, by warp slot, that have executed something since the last sample, and since the anchor.
     pub ran: Vec<u32>,
     pub since: Vec<u32>,
@@ -39,13 +49,13 @@ pub(super) struct Watched<'a> {
     pub let_go: Vec<u32>,
     /// Lanes that stay at an instruction, or have read something that memory does not hold, since the anchor.
     pub tainted: Vec<u32>,
+}
+
+/// Warps whose lanes have passed values to each other.
+pub(super) struct Exchange {
     /// Warps whose lanes have passed values to each other, and whether that is known already.
     pub joint: Vec<bool>,
     pub was_joint: Vec<bool>,
-    /// By instruction and warp slot.
-    pub reads: FxHashMap<(u32, u32), Read>,
-    /// An instruction has read from one place and then from another.
-    pub wandering: bool,
 }
 
 impl<'a> Watched<'a> {
@@ -55,12 +65,13 @@ impl<'a> Watched<'a> {
             program,
             changed: false,
             unproven: false,
-            ran: vec![0; warps],
-            since: vec![0; warps],
-            let_go: vec![0; warps],
-            tainted: vec![0; warps],
-            joint: vec![false; warps],
-            was_joint: vec![false; warps],
+            lanes: Noted {
+                ran: vec![0; warps],
+                since: vec![0; warps],
+                let_go: vec![0; warps],
+                tainted: vec![0; warps],
+            },
+            exchange: Exchange { joint: vec![false; warps], was_joint: vec![false; warps] },
             reads: FxHashMap::default(),
             wandering: false,
         }
@@ -81,8 +92,8 @@ impl<'a> Watched<'a> {
     fn after(&mut self, at: &At, step: NextOperation) -> NextOperation {
         let w = at.warp as usize;
         match step {
-            NextOperation::Again | NextOperation::Do { again: true, .. } => self.tainted[w] |= at.lanes,
-            NextOperation::Do { .. } => self.ran[w] |= at.lanes,
+            NextOperation::Again | NextOperation::Do { again: true, .. } => self.lanes.tainted[w] |= at.lanes,
+            NextOperation::Do { .. } => self.lanes.ran[w] |= at.lanes,
         }
         step
     }
@@ -113,7 +124,7 @@ impl<'a> Watched<'a> {
             },
             ModelEvent::WarpBarrier => {}
             ModelEvent::Collective => match inst.kind {
-                Kind::Collective => self.joint[at.warp as usize] = true,
+                Kind::Collective => self.exchange.joint[at.warp as usize] = true,
                 // Waiting for an mbarrier or the cluster gives no values.
                 Kind::ClusterBarrier => {}
                 Kind::Asynchronous
@@ -170,7 +181,7 @@ impl MemoryModel for Watch<'_> {
         if let NextOperation::Do { taken, .. } = step {
             let other = lanes(taken).filter(|lane| !access.gave_what_memory_holds(*lane));
             let other = other.fold(0, |lanes, lane| lanes | 1 << lane);
-            watched.tainted[at.warp as usize] |= other;
+            watched.lanes.tainted[at.warp as usize] |= other;
         }
         watched.after(at, step)
     }
@@ -222,7 +233,7 @@ impl MemoryModel for Watch<'_> {
 
     fn released(&mut self, at: &At, barrier: Option<u32>) {
         let watched = &mut *self.watched.borrow_mut();
-        watched.let_go[at.warp as usize] |= at.lanes;
+        watched.lanes.let_go[at.warp as usize] |= at.lanes;
         if let Some(under) = &mut watched.under {
             under.released(at, barrier);
         }

@@ -54,15 +54,15 @@ impl Machine<'_> {
             let range = self.observed_spot(*spot, 0);
             let Some(watch) = &mut self.hooks.watch else { return };
             mask |= 1 << lane;
-            watch.memories[lane] = Some(range.memory);
-            watch.addresses[lane] = range.address + behind;
+            watch.at.memories[lane] = Some(range.memory);
+            watch.at.addresses[lane] = range.address + behind;
         }
         if mask == 0 {
             return;
         }
         let by = self.observed_lanes(w, mask);
         let Some(watch) = &mut self.hooks.watch else { return };
-        watch.going = Going::Several;
+        watch.at.going = Going::Several;
         let kind = if writes { AccessKind::Store } else { AccessKind::Load };
         let Elements { size, count, .. } = *elements;
         let doing = Doing { pc, kind, semantics: Semantics::Weak, size, elements: count };

@@ -141,9 +141,9 @@ impl Machine<'_> {
     #[inline(always)]
     fn tells_of(&self, pc: u32, found: &Resolved) -> bool {
         let spares = |watch: &Observed| {
-            watch.spares_site(pc)
+            watch.sparing.has(pc)
                 || found.whose == Whose::Unwritten
-                || watch.spares.shared && found.whose == Whose::Shared
+                || watch.sparing.spares.shared && found.whose == Whose::Shared
         };
         self.hooks.watch.as_ref().is_some_and(|watch| !spares(watch))
     }
@@ -152,14 +152,14 @@ impl Machine<'_> {
     #[cold]
     pub(in crate::exec) fn mark_unwritten(&mut self, region: &mut Region, writes: bool) {
         let Some(watch) = &mut self.hooks.watch else { return };
-        if !watch.unwritten.has(region) {
+        if !watch.sparing.unwritten.has(region) {
             return;
         }
         if !writes {
             region.unwritten = true;
             return;
         }
-        watch.unwritten.written(region);
+        watch.sparing.unwritten.written(region);
         let range = Range { memory: WhoseBytes::Global, address: region.base, bytes: region.len };
         watch.tell(&Event::UnforeseenWrite { grid: watch.watch.grid, range });
         self.forget_regions();
@@ -213,7 +213,7 @@ impl Machine<'_> {
         let (semantics, size, elements) = (access.semantics, accessed.size, accessed.elements);
         let doing = Doing { pc, kind, semantics, size, elements };
         let wrote = if kind == AccessKind::Store { mask } else { 0 };
-        let values = Moved(accessed, watch.before.as_deref());
+        let values = Moved(accessed, watch.at.before.as_deref());
         self.tell_access(watch, w, &doing, found, (mask, wrote), &values);
     }
 

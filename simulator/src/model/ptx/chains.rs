@@ -33,23 +33,11 @@ pub struct Message {
     /// When it was made: no two accesses have the same, and what a release hands over is told by it. It
     /// does not grow along a chain: a store may come early in coherence order.
     pub time: u64,
-    pub thread: ThreadKey,
+    pub by: Author,
     pub strength: Strength,
-    pub value: u32,
-    /// The bits that it wrote.
-    pub mask: u32,
-    /// The next one towards the base.
-    pub older: u32,
-    /// The next one away from it.
-    pub newer: u32,
-    /// Nothing may come between it and the next one towards the base: an atomic has read that.
-    pub attached: bool,
-    /// What stood there first, or has been forgotten.
-    pub base: bool,
-    /// For the base: something has been forgotten, so that it must not be read where anything else can be.
-    pub forgotten: bool,
-    /// What the program calls the instruction that wrote it.
-    pub origin: u32,
+    pub bits: Bits,
+    pub links: Links,
+    pub state: MessageState,
     pub entries: Entries,
     /// The first thread that a strong read has made know it, and the time (observation order); nobody, where there is none.
     observer: ThreadKey,
@@ -61,6 +49,42 @@ pub struct Message {
 
 const _: () = assert!(size_of::<Message>() == 64);
 
+/// Who wrote a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Author {
+    pub thread: ThreadKey,
+    /// What the program calls the instruction.
+    pub origin: u32,
+}
+
+/// What a message wrote.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits {
+    pub value: u32,
+    /// The bits that it wrote.
+    pub mask: u32,
+}
+
+/// Where a message is in its chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Links {
+    /// The next one towards the base.
+    pub older: u32,
+    /// The next one away from it.
+    pub newer: u32,
+}
+
+/// What is particular about a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MessageState {
+    /// Nothing may come between it and the next one towards the base: an atomic has read that.
+    pub attached: bool,
+    /// What stood there first, or has been forgotten.
+    pub base: bool,
+    /// For the base: something has been forgotten, so that it must not be read where anything else can be.
+    pub forgotten: bool,
+}
+
 /// What a message counts for where memory is reckoned, for the bound to bite where it always has.
 pub const BYTES: usize = 56;
 
@@ -69,16 +93,11 @@ impl Message {
     fn base(value: u32) -> Message {
         Message {
             time: 0,
-            thread: ThreadKey::NOBODY,
+            by: Author { thread: ThreadKey::NOBODY, origin: u32::MAX },
             strength: Strength::Weak,
-            value,
-            mask: u32::MAX,
-            older: NONE,
-            newer: NONE,
-            attached: false,
-            base: true,
-            forgotten: false,
-            origin: u32::MAX,
+            bits: Bits { value, mask: u32::MAX },
+            links: Links { older: NONE, newer: NONE },
+            state: MessageState { base: true, ..MessageState::default() },
             entries: None,
             observer: ThreadKey::NOBODY,
             observed: 0,
@@ -95,8 +114,8 @@ impl Message {
         (value, mask): (u32, u32),
         entries: Entries,
     ) -> Message {
-        let value = value & mask;
-        Message { time, thread, strength, value, mask, origin, entries, base: false, ..Message::base(0) }
+        let (by, bits) = (Author { thread, origin }, Bits { value: value & mask, mask });
+        Message { time, by, strength, bits, state: MessageState::default(), entries, ..Message::base(0) }
     }
 
     /// A store of all four bytes that hands nothing over.
@@ -165,16 +184,16 @@ impl Chains {
     fn allocate(&mut self, message: Message) -> u32 {
         if self.free == NONE {
             let first = self.pool.len() as u32 * BLOCK;
-            let linked = |index: u32| Message {
-                older: if index + 1 == BLOCK { NONE } else { first + index + 1 },
-                ..Message::base(0)
+            let linked = |index: u32| {
+                let older = if index + 1 == BLOCK { NONE } else { first + index + 1 };
+                Message { links: Links { older, newer: NONE }, ..Message::base(0) }
             };
             self.pool.push((0..BLOCK).map(linked).collect());
             self.free = first;
         }
         let index = self.free;
         let place = self.message_mut(index);
-        let next = place.older;
+        let next = place.links.older;
         *place = message;
         self.free = next;
         self.used += 1;
@@ -185,7 +204,7 @@ impl Chains {
         let next = self.free;
         let message = self.message_mut(index);
         message.entries = None;
-        message.older = next;
+        message.links.older = next;
         let first = std::mem::replace(&mut message.observer, ThreadKey::NOBODY) != ThreadKey::NOBODY;
         let others = message.others.take().map_or(0, |others| others.len());
         self.observers -= usize::from(first) + others;
@@ -203,16 +222,16 @@ impl Chains {
     /// `NONE` for the end.
     /// Answers time and bits of the message that has become part of the base, if one has.
     pub fn insert(&mut self, chain: &mut Chain, mut message: Message, before: u32) -> Option<(u64, u32)> {
-        message.older = if before == NONE { chain.last } else { self.message(before).older };
-        message.newer = before;
-        let older = message.older;
+        message.links.older = if before == NONE { chain.last } else { self.message(before).links.older };
+        message.links.newer = before;
+        let older = message.links.older;
         let index = self.allocate(message);
         chain.length += 1;
-        self.message_mut(older).newer = index;
+        self.message_mut(older).links.newer = index;
         if before == NONE {
             chain.last = index;
         } else {
-            self.message_mut(before).older = index;
+            self.message_mut(before).links.older = index;
         }
         (chain.length > MOST).then(|| {
             chain.length -= 1;
@@ -222,16 +241,17 @@ impl Chains {
 
     /// The first message of a chain, which has more, becomes part of the base.
     fn forget_first(&mut self, base: u32) -> (u64, u32) {
-        let first = self.message(base).newer;
-        let Message { time, value, mask, newer, ref entries, .. } = *self.message(first);
+        let first = self.message(base).links.newer;
+        let Message { time, bits: Bits { value, mask }, links: Links { newer, .. }, ref entries, .. } =
+            *self.message(first);
         debug_assert!(newer != NONE, "a chain that is too long has more than one message");
         let entries = entry::both(&self.message(base).entries, entries);
         let base_message = self.message_mut(base);
-        base_message.value = base_message.value & !mask | value & mask;
-        base_message.forgotten = true;
+        base_message.bits.value = base_message.bits.value & !mask | value & mask;
+        base_message.state.forgotten = true;
         base_message.entries = entries;
-        base_message.newer = newer;
-        self.message_mut(newer).older = base;
+        base_message.links.newer = newer;
+        self.message_mut(newer).links.older = base;
         self.release(first);
         (time, mask)
     }
@@ -242,13 +262,13 @@ impl Chains {
         let (mut entries, mut index) = (None, chain.last);
         while index != NONE {
             entries = entry::both(&self.message(index).entries, &entries);
-            index = self.message(index).older;
+            index = self.message(index).links.older;
         }
         self.drop_chain(*chain);
         *chain = self.open(value);
         let base = self.message_mut(chain.last);
         base.entries = entries;
-        base.forgotten = true;
+        base.state.forgotten = true;
     }
 
     /// The bytes of `mask` as they are at a message: of each, the last at or before it.
@@ -256,12 +276,12 @@ impl Chains {
         let (mut value, mut wanted) = (0, mask);
         loop {
             let message = self.message(index);
-            value |= message.value & message.mask & wanted;
-            wanted &= !message.mask;
+            value |= message.bits.value & message.bits.mask & wanted;
+            wanted &= !message.bits.mask;
             if wanted == 0 {
                 return value;
             }
-            index = message.older;
+            index = message.links.older;
         }
     }
 
@@ -280,7 +300,7 @@ impl Chains {
     pub fn drop_chain(&mut self, chain: Chain) {
         let mut index = chain.last;
         while index != NONE {
-            let older = self.message(index).older;
+            let older = self.message(index).links.older;
             self.release(index);
             index = older;
         }

@@ -67,6 +67,22 @@ impl Facts {
 /// The model of one launch.
 #[derive(Debug)]
 pub struct PtxModel {
+    given: Given,
+    shape: Shape,
+    machine: PtxMachine,
+    warps: Warps,
+    /// Draws for whole warps.
+    random: u64,
+    tokens: u64,
+    barriers: Vec<Barriers>,
+    /// Blocks that have begun.
+    begun: u64,
+    bytes: u64,
+}
+
+/// What the launch is to show, and what is known of its program. Nothing of it changes.
+#[derive(Debug)]
+struct Given {
     chances: [Chances; 2],
     /// That some lanes of a warp load late from global and from shared memory, in units of 2^-32.
     late: [u32; 2],
@@ -74,8 +90,13 @@ pub struct PtxModel {
     /// Which instructions are delayed or read older values, where not all do.
     swarm: Option<Swarm>,
     facts: Arc<Facts>,
-    shape: Shape,
-    machine: PtxMachine,
+    /// What the machine may take.
+    memory: u64,
+}
+
+/// What is kept of the warps, by warp slot.
+#[derive(Debug)]
+struct Warps {
     /// By warp slot: lanes with stores that wait or loads that are late.
     busy: Vec<u32>,
     /// By warp slot: lanes whose threads have not ended.
@@ -86,15 +107,6 @@ pub struct PtxModel {
     pending: Vec<Vec<Pending>>,
     /// By warp slot: how often loads have been late.
     often: Vec<Often>,
-    /// Draws for whole warps.
-    random: u64,
-    tokens: u64,
-    barriers: Vec<Barriers>,
-    /// What the machine may take.
-    memory: u64,
-    /// Blocks that have begun.
-    begun: u64,
-    bytes: u64,
 }
 
 impl PtxModel {
@@ -103,22 +115,26 @@ impl PtxModel {
         let (seed, launch) = settings.seed;
         let chances = [0, 1].map(|space| Chances::new(settings.pw[space], settings.pr[space]));
         PtxModel {
-            chances,
-            late: settings.pr.map(|pr| (pr * 0.25 * f64::from(u32::MAX)) as u32),
-            seed: bugaroo_device_handlers::launch_key(seed, launch),
-            swarm: None,
-            facts,
+            given: Given {
+                chances,
+                late: settings.pr.map(|pr| (pr * 0.25 * f64::from(u32::MAX)) as u32),
+                seed: bugaroo_device_handlers::launch_key(seed, launch),
+                swarm: None,
+                facts,
+                memory: settings.memory,
+            },
             shape: Shape::default(),
             machine: PtxMachine::new(0, chances[0], 0, settings.memory),
-            busy: Vec::new(),
-            alive: Vec::new(),
-            staying: Vec::new(),
-            pending: Vec::new(),
-            often: Vec::new(),
+            warps: Warps {
+                busy: Vec::new(),
+                alive: Vec::new(),
+                staying: Vec::new(),
+                pending: Vec::new(),
+                often: Vec::new(),
+            },
             random: 0,
             tokens: 0,
             barriers: Vec::new(),
-            memory: settings.memory,
             begun: 0,
             bytes: 0,
         }
@@ -127,14 +143,15 @@ impl PtxModel {
     /// The same, where some instructions' stores wait and their loads read older values each time, and others' never, by the seed.
     #[must_use]
     pub fn by_swarm(self) -> PtxModel {
-        let chances = self.chances.map(Chances::always);
-        PtxModel { swarm: Some(Swarm::new(self.seed)), chances, ..self }
+        let chances = self.given.chances.map(Chances::always);
+        let given = Given { swarm: Some(Swarm::new(self.given.seed)), chances, ..self.given };
+        PtxModel { given, ..self }
     }
 
     /// What may happen at an access of this space.
     fn chances(&self, at: &At, space: MemorySpace, weak: bool) -> Chances {
-        match self.swarm.is_none_or(|swarm| swarm.has(at.pc, weak)) {
-            true => self.chances[space as usize],
+        match self.given.swarm.is_none_or(|swarm| swarm.has(at.pc, weak)) {
+            true => self.given.chances[space as usize],
             false => Chances::default(),
         }
     }
@@ -145,23 +162,23 @@ impl PtxModel {
 
     /// Notes whether a lane holds something back.
     fn note(&mut self, at: &At, lane: usize) {
-        if !self.pending[at.warp as usize].is_empty() {
+        if !self.warps.pending[at.warp as usize].is_empty() {
             self.deliver(at, lane);
         }
         let busy = u32::from(self.machine.holds_back(Self::slot(at, lane))) << lane;
-        let all = &mut self.busy[at.warp as usize];
+        let all = &mut self.warps.busy[at.warp as usize];
         *all = *all & !(1 << lane) | busy;
     }
 
     /// Everything that the lanes hold back happens.
     fn order(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
-        for lane in lanes(self.busy[at.warp as usize] & among) {
+        for lane in lanes(self.warps.busy[at.warp as usize] & among) {
             self.machine.order(memory, Self::slot(at, lane));
-            if !self.pending[at.warp as usize].is_empty() {
+            if !self.warps.pending[at.warp as usize].is_empty() {
                 self.deliver(at, lane);
             }
         }
-        self.busy[at.warp as usize] &= !among;
+        self.warps.busy[at.warp as usize] &= !among;
     }
 
     /// The answer for an instruction that the lanes `fresh` have come to, and the model has done for `taken`.
@@ -172,7 +189,7 @@ impl PtxModel {
 
     /// The lanes that have not done the instruction yet.
     fn fresh(&self, at: &At) -> u32 {
-        at.lanes & !self.staying[at.warp as usize]
+        at.lanes & !self.warps.staying[at.warp as usize]
     }
 
     /// An access by the lanes that have not done it yet, one after another. `access` answers whether it has done the
@@ -221,16 +238,21 @@ impl PtxModel {
 impl MemoryModel for PtxModel {
     fn begin(&mut self, shape: &Shape) {
         self.shape = *shape;
-        self.machine = PtxMachine::new(shape.warps as usize * 32, self.chances[0], self.seed, self.memory);
+        self.machine = PtxMachine::new(
+            shape.warps as usize * 32,
+            self.given.chances[0],
+            self.given.seed,
+            self.given.memory,
+        );
         self.machine.set_lonely(shape.threads_per_cta == 1);
         self.machine.set_more_to_come(true);
         self.begun = 0;
-        self.pending = (0..shape.warps).map(|_| Vec::new()).collect();
-        self.often = vec![Often::default(); shape.warps as usize];
-        self.busy = vec![0; shape.warps as usize];
-        self.alive = vec![0; shape.warps as usize];
-        self.staying = vec![0; shape.warps as usize];
-        self.random = self.seed;
+        self.warps.pending = (0..shape.warps).map(|_| Vec::new()).collect();
+        self.warps.often = vec![Often::default(); shape.warps as usize];
+        self.warps.busy = vec![0; shape.warps as usize];
+        self.warps.alive = vec![0; shape.warps as usize];
+        self.warps.staying = vec![0; shape.warps as usize];
+        self.random = self.given.seed;
         self.barriers = (0..shape.ctas).map(|_| Barriers::default()).collect();
     }
 
@@ -244,10 +266,10 @@ impl MemoryModel for PtxModel {
             let lanes = lanes_of(&shape, warp);
             let count = lanes.count_ones();
             let slot = cta * shape.warps_per_cta + warp;
-            self.busy[slot as usize] = 0;
-            self.staying[slot as usize] = 0;
-            self.often[slot as usize].clear();
-            self.alive[slot as usize] = lanes;
+            self.warps.busy[slot as usize] = 0;
+            self.warps.staying[slot as usize] = 0;
+            self.warps.often[slot as usize].clear();
+            self.warps.alive[slot as usize] = lanes;
             for lane in 0..count {
                 let key = ThreadKey::new(block as u32, warp * 32 + lane);
                 self.machine.start((slot * 32 + lane) as usize, key);
@@ -265,9 +287,9 @@ impl MemoryModel for PtxModel {
     }
 
     fn passes_load(&self, at: &At) -> bool {
-        (self.busy[at.warp as usize] | self.staying[at.warp as usize]) & at.lanes == 0
+        (self.warps.busy[at.warp as usize] | self.warps.staying[at.warp as usize]) & at.lanes == 0
             && self.machine.is_quiet()
-            && (self.late == [0; 2] || self.facts.until[at.pc as usize] == NEVER)
+            && (self.given.late == [0; 2] || self.given.facts.until[at.pc as usize] == NEVER)
     }
 
     fn polls(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
@@ -313,7 +335,7 @@ impl MemoryModel for PtxModel {
             }
             // Whoever spins on a strong store of a thread that waits gets on.
             ModelEvent::Collective => {
-                for lane in lanes(self.busy[at.warp as usize] & at.lanes) {
+                for lane in lanes(self.warps.busy[at.warp as usize] & at.lanes) {
                     self.machine.drain_strong(memory, Self::slot(at, lane));
                     self.note(at, lane);
                 }
@@ -324,7 +346,7 @@ impl MemoryModel for PtxModel {
                 for lane in lanes(at.lanes) {
                     self.machine.exit(memory, Self::slot(at, lane));
                 }
-                self.alive[at.warp as usize] &= !at.lanes;
+                self.warps.alive[at.warp as usize] &= !at.lanes;
             }
         }
         NextOperation::run(at.lanes)
@@ -339,7 +361,7 @@ impl MemoryModel for PtxModel {
     }
 
     fn is_restless(&self) -> bool {
-        self.busy.iter().zip(&self.alive).any(|(busy, alive)| busy & alive != 0)
+        self.warps.busy.iter().zip(&self.warps.alive).any(|(busy, alive)| busy & alive != 0)
     }
 
     fn others_ran(&mut self) {

@@ -75,7 +75,7 @@ impl PtxMachine {
 
     #[cold]
     fn look(&mut self, memory: &mut impl PlainMemory) {
-        if !self.more_to_come {
+        if !self.launch.more_to_come {
             self.end_known(memory);
         }
         if self.bytes() as u64 > self.budget.bytes {
@@ -90,7 +90,7 @@ impl PtxMachine {
     fn end_known(&mut self, memory: &mut impl PlainMemory) {
         let Some(known) = self.known_to_all() else { return };
         self.resolve_all_passed(memory, None);
-        let floor = self.floor;
+        let floor = self.clock.floor;
         let is_known = |thread: ThreadKey, time: u64| {
             let at = known.binary_search_by_key(&thread.cta(), |entry| entry.0);
             time <= floor || at.is_ok_and(|at| time <= known[at].1)
@@ -100,7 +100,7 @@ impl PtxMachine {
             Kept::Several(Several::Run(run)) => !is_known(run.thread, runs.last_time(run)),
             Kept::Several(Several::Chain(chain)) => {
                 let last = chains.message(chain.last);
-                last.entries.is_some() || last.base || !is_known(last.thread, last.time)
+                last.entries.is_some() || last.state.base || !is_known(last.by.thread, last.time)
             }
         });
     }
@@ -122,7 +122,7 @@ impl PtxMachine {
                     entry.1 != 0
                 }),
             }
-            if known.as_ref().is_some_and(Vec::is_empty) && self.floor == 0 {
+            if known.as_ref().is_some_and(Vec::is_empty) && self.clock.floor == 0 {
                 return None;
             }
         }
@@ -133,14 +133,14 @@ impl PtxMachine {
     fn forget(&mut self, memory: &mut impl PlainMemory) {
         self.resolve_all_passed(memory, None);
         let enough = self.budget.bytes - self.budget.bytes / 4;
-        while self.bytes() as u64 > enough && self.budget.cut < self.now {
-            self.budget.cut += (self.now - self.budget.cut).div_ceil(2);
+        while self.bytes() as u64 > enough && self.budget.cut < self.clock.now {
+            self.budget.cut += (self.clock.now - self.budget.cut).div_ceil(2);
             self.forget_up_to(self.budget.cut);
         }
         if self.bytes() as u64 > enough {
             self.forget_views();
         }
-        self.names.forget();
+        self.told.names.forget();
     }
 
     /// Forgets what was written over by this time.
@@ -172,16 +172,16 @@ impl PtxMachine {
 
     /// Where what threads know takes the room: everything so far is known to all.
     fn forget_views(&mut self) {
-        self.forget_up_to(self.now);
+        self.forget_up_to(self.clock.now);
         self.budget.forgotten += 1;
         self.all_known();
-        self.sc_device = Rc::default();
-        self.sc_cta.clear();
+        self.sc.device = Rc::default();
+        self.sc.by_cta.clear();
         for thread in &mut self.threads {
             thread.view = Rc::default();
-            thread.fences = None;
-            thread.bank.clear();
-            thread.released_at.clear();
+            thread.hands.fences = None;
+            thread.hands.bank.clear();
+            thread.hands.released_at.clear();
         }
         self.histories.retain(|_, _, _| false);
     }

@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 
 use rustc_hash::FxHashMap;
 
-use super::chains::{Chain, Chains, MOST, Message, NONE, Store};
+use super::chains::{Author, Bits, Chain, Chains, MOST, Message, NONE, Store};
 use super::kept::{Kept, Several, Single};
 use super::row::Row;
 use super::runs::{Run, Runs};
@@ -186,7 +186,7 @@ impl Histories {
     fn chain_of_run(&mut self, run: Run) -> Chain {
         let (base, forgotten) = self.runs.base(&run);
         let mut chain = self.chains.open(base);
-        self.chains.message_mut(chain.last).forgotten = forgotten;
+        self.chains.message_mut(chain.last).state.forgotten = forgotten;
         let strength = self.runs.strength(&run);
         for store in self.runs.stores(&run) {
             self.chains.insert(&mut chain, Message::plain(run.thread, strength, store), NONE);
@@ -281,9 +281,9 @@ impl Histories {
             }
             None => {
                 let base = value();
-                let plain = message.strength == Strength::Weak && message.mask == u32::MAX;
+                let plain = message.strength == Strength::Weak && message.bits.mask == u32::MAX;
                 if plain && let Some(time) = NonZeroU64::new(message.time) {
-                    let Message { thread, origin, value, .. } = message;
+                    let Message { by: Author { thread, origin }, bits: Bits { value, .. }, .. } = message;
                     self.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
                     return None;
                 }

@@ -68,9 +68,9 @@ impl PtxMachine {
             && !matches!(passed, Some(None))
         {
             let thread = &mut self.threads[slot];
-            let due = thread.count + thread.patience();
-            thread.due = thread.due.min(due);
-            thread.late.push(Late { token, span, strength, due, origin, passed: passed.flatten() });
+            let due = thread.clock.count + thread.patience();
+            thread.clock.due = thread.clock.due.min(due);
+            thread.loads.late.push(Late { token, span, strength, due, origin, passed: passed.flatten() });
             return Loaded::Late;
         }
         if let Some(notes) = memory.notes() {
@@ -171,7 +171,9 @@ impl PtxMachine {
     #[inline]
     pub(super) fn knows(&self, slot: usize, index: u32) -> bool {
         let (message, thread) = (self.histories.chains.message(index), &self.threads[slot]);
-        message.thread == thread.key || message.time <= self.floor || knows(&thread.view, thread.key, message)
+        message.by.thread == thread.key
+            || message.time <= self.clock.floor
+            || knows(&thread.view, thread.key, message)
     }
 
     /// The messages of a granule that a thread may read for the bits of `mask`.
@@ -185,8 +187,8 @@ impl PtxMachine {
         let mut index = chain.last;
         while index != NONE {
             let message = self.histories.chains.message(index);
-            if message.mask & mask != 0 {
-                if message.base && message.forgotten && readable.count > 0 {
+            if message.bits.mask & mask != 0 {
+                if message.state.base && message.state.forgotten && readable.count > 0 {
                     break;
                 }
                 readable.at[readable.count] = index;
@@ -201,7 +203,7 @@ impl PtxMachine {
                 // Bytes that it does not write are at least as new as it.
                 break;
             }
-            index = message.older;
+            index = message.links.older;
         }
         readable
     }
@@ -290,23 +292,26 @@ impl PtxMachine {
         }
         let key = self.threads[slot].key;
         let strong = |message: &Message| {
-            message.base || morally_strong((message.thread, message.strength), (key, strength))
+            message.state.base || morally_strong((message.by.thread, message.strength), (key, strength))
         };
         let top = self.histories.chains.message(index);
-        if top.mask & mask != 0
+        if top.bits.mask & mask != 0
             && strong(top)
-            && !(top.base || top.thread == key || top.time <= self.floor || top.observed_by(key))
-            && !self.threads[slot].view.knows(top.thread, top.time)
+            && !(top.state.base
+                || top.by.thread == key
+                || top.time <= self.clock.floor
+                || top.observed_by(key))
+            && !self.threads[slot].view.knows(top.by.thread, top.time)
         {
-            self.now += 1;
-            self.histories.chains.observe(index, key, self.now);
+            self.clock.now += 1;
+            self.histories.chains.observe(index, key, self.clock.now);
         }
         let mut wanted = mask;
         while wanted != 0 && index != NONE {
             let message = self.histories.chains.message(index);
-            let next = message.older;
-            if message.mask & wanted != 0 {
-                wanted &= !message.mask;
+            let next = message.links.older;
+            if message.bits.mask & wanted != 0 {
+                wanted &= !message.bits.mask;
                 if message.entries.is_some() && strong(message) {
                     let entries = message.entries.clone();
                     self.bank(slot, location, entries);
@@ -318,8 +323,8 @@ impl PtxMachine {
 
     /// A thread acquires by an access of a location.
     pub(super) fn acquire(&mut self, slot: usize, scope: Scope, location: Location) {
-        self.threads[slot].acquired = Edge { time: self.now, scope };
-        if !self.threads[slot].bank.is_empty() {
+        self.threads[slot].edges.acquired = Edge { time: self.clock.now, scope };
+        if !self.threads[slot].hands.bank.is_empty() {
             self.take_banked(slot, scope, Some(location));
         }
     }
@@ -329,12 +334,12 @@ impl PtxMachine {
         if !self.would_bank(slot, location, &entries) {
             return;
         }
-        let time = self.now;
+        let time = self.clock.now;
         let thread = &mut self.threads[slot];
-        match thread.bank.get_mut(&location) {
+        match thread.hands.bank.get_mut(&location) {
             Some(banked) => *banked = Banked { entries: entry::both(&banked.entries, &entries), time },
             None => {
-                thread.bank.insert(location, Banked { entries, time });
+                thread.hands.bank.insert(location, Banked { entries, time });
             }
         }
     }
@@ -344,7 +349,7 @@ impl PtxMachine {
         let thread = &self.threads[slot];
         let Some(release) = entries else { return false };
         // Whoever spins comes across the same again and again.
-        if let Some(Banked { entries: Some(banked), .. }) = thread.bank.get(&location)
+        if let Some(Banked { entries: Some(banked), .. }) = thread.hands.bank.get(&location)
             && Rc::ptr_eq(banked, release)
         {
             return false;
@@ -356,8 +361,8 @@ impl PtxMachine {
     /// An acquire of `scope` takes what is banked, of one location or of all, and can be reached.
     pub(super) fn take_banked(&mut self, slot: usize, scope: Scope, location: Option<Location>) {
         let banked = match location {
-            Some(location) => self.threads[slot].bank.remove_entry(&location).into_iter().collect(),
-            None => std::mem::take(&mut self.threads[slot].bank),
+            Some(location) => self.threads[slot].hands.bank.remove_entry(&location).into_iter().collect(),
+            None => std::mem::take(&mut self.threads[slot].hands.bank),
         };
         let key = self.threads[slot].key;
         for (location, banked) in banked {
@@ -388,7 +393,7 @@ fn covers(view: &Rc<View>, of: ThreadKey, other: &Rc<View>) -> bool {
 
 /// Whether a message is known by a view of a thread.
 pub(super) fn knows(view: &View, of: ThreadKey, message: &Message) -> bool {
-    message.base
-        || view.knows(message.thread, message.time)
+    message.state.base
+        || view.knows(message.by.thread, message.time)
         || message.observers().any(|(observer, time)| observer == of || view.knows(observer, time))
 }

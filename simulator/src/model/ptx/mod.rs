@@ -80,28 +80,52 @@ pub trait PlainMemory {
 #[derive(Debug)]
 pub struct PtxMachine {
     chances: Chances,
-    seed: u64,
-    /// The time of the last thing that has one: a message, a release, what a strong read has seen.
-    now: u64,
-    waited: u64,
-    /// Every message up to this time is known to all.
-    floor: u64,
+    launch: AboutLaunch,
+    clock: Clock,
+    told: Told,
     histories: Histories,
     threads: Vec<ThreadState>,
-    /// What fences with `fence.sc.gpu` (or wider) have known.
-    sc_device: Rc<View>,
-    stale: stale::StaleReads,
+    sc: ScFences,
     /// Loads that are pending beyond a release of their threads, with their slots.
     passed: Vec<(GranuleSpan, usize)>,
-    /// By CTA: what its threads' `fence.sc` have known, those at device scope and those at CTA scope.
-    sc_cta: FxHashMap<u32, [Rc<View>; 2]>,
     budget: forget::Budget,
+}
+
+/// What is known of the launch.
+#[derive(Debug)]
+struct AboutLaunch {
+    seed: u64,
     /// Each CTA has one thread.
     lonely: bool,
-    /// What writes are called.
-    names: Names,
     /// There are threads to come, which know nothing of what is written now.
     more_to_come: bool,
+}
+
+/// What time it is.
+#[derive(Debug)]
+struct Clock {
+    /// The time of the last thing that has one: a message, a release, what a strong read has seen.
+    now: u64,
+    /// Every message up to this time is known to all.
+    floor: u64,
+}
+
+/// What is counted and kept for who asks what the machine has done.
+#[derive(Debug)]
+struct Told {
+    waited: u64,
+    stale: stale::StaleReads,
+    /// What writes are called.
+    names: Names,
+}
+
+/// What `fence.sc` have known.
+#[derive(Debug)]
+struct ScFences {
+    /// What those at device scope (or wider) have known.
+    device: Rc<View>,
+    /// By CTA: what those of its threads have known, at device scope and at CTA scope.
+    by_cta: FxHashMap<u32, [Rc<View>; 2]>,
 }
 
 impl PtxMachine {
@@ -110,36 +134,30 @@ impl PtxMachine {
     pub fn new(threads: usize, chances: Chances, seed: u64, bytes: u64) -> PtxMachine {
         PtxMachine {
             chances,
-            seed,
-            now: 0,
-            waited: 0,
-            floor: 0,
+            launch: AboutLaunch { seed, lonely: false, more_to_come: false },
+            clock: Clock { now: 0, floor: 0 },
+            told: Told { waited: 0, stale: stale::StaleReads::default(), names: Names::default() },
             histories: Histories::new(),
             threads: Vec::with_capacity(threads),
-            sc_device: Rc::default(),
-            stale: stale::StaleReads::default(),
+            sc: ScFences { device: Rc::default(), by_cta: FxHashMap::default() },
             passed: Vec::new(),
-            sc_cta: FxHashMap::default(),
             budget: forget::Budget::new(bytes),
-            lonely: false,
-            names: Names::default(),
-            more_to_come: false,
         }
     }
 
     /// What is known of the launch: each CTA has one thread.
     pub(super) fn set_lonely(&mut self, lonely: bool) {
-        self.lonely = lonely;
+        self.launch.lonely = lonely;
     }
 
     /// Whether threads are to start that have not yet.
     pub(super) fn set_more_to_come(&mut self, more: bool) {
-        self.more_to_come = more;
+        self.launch.more_to_come = more;
     }
 
     /// Begins a thread in a slot: it knows what stood in memory before the launch, and no more.
     pub fn start(&mut self, slot: usize, key: ThreadKey) {
-        let random = mix(self.seed ^ mix(u64::from(key.number())));
+        let random = mix(self.launch.seed ^ mix(u64::from(key.number())));
         if self.threads.len() <= slot {
             self.threads.resize_with(slot + 1, ThreadState::default);
         }
@@ -172,14 +190,14 @@ impl PtxMachine {
     pub(super) fn holds_back(&self, slot: usize) -> bool {
         let thread = &self.threads[slot];
         // Where nothing is due ever, there is nothing.
-        thread.due != u64::MAX && (!thread.waiting.is_empty() || !thread.late.is_empty())
+        thread.clock.due != u64::MAX && (!thread.waiting.is_empty() || !thread.loads.late.is_empty())
     }
 
     /// A thread is about to access something.
     #[inline]
     pub(super) fn fetch(&self, slot: usize) {
         if let Some(thread) = self.threads.get(slot)
-            && thread.due != u64::MAX
+            && thread.clock.due != u64::MAX
         {
             thread.waiting.fetch();
         }
@@ -187,7 +205,7 @@ impl PtxMachine {
 
     /// Every message so far becomes known to all.
     pub(super) fn all_known(&mut self) {
-        self.floor = self.now;
+        self.clock.floor = self.clock.now;
     }
 
     /// Compares what is known of a span with memory. If somebody else has written there, memory is right.
@@ -197,7 +215,7 @@ impl PtxMachine {
             if last != memory.read(location) {
                 self.resolve_all_passed(memory, Some(location));
                 self.histories.close(location);
-                self.names.lose(location);
+                self.told.names.lose(location);
                 self.all_known();
             }
         }
@@ -211,7 +229,7 @@ impl PtxMachine {
 
     /// Stores that have waited.
     pub(super) fn waited(&self) -> u64 {
-        self.waited
+        self.told.waited
     }
 
     /// Whether nothing has a history: every load is a plain one.

@@ -128,12 +128,12 @@ impl Names {
 impl PtxMachine {
     /// A store begins, which has no name yet.
     pub(super) fn begin_naming(&mut self) {
-        self.names.current = 0;
+        self.told.names.current = 0;
     }
 
     /// The shared memory of a CTA slot begins anew.
     pub(super) fn name_nothing_of(&mut self, block: u32) {
-        self.names.begin_block(block);
+        self.told.names.begin_block(block);
     }
 
     /// A message has been made: its name, and which bits of it memory holds. `fresh`: there was no history. `absorbed`: the message
@@ -146,7 +146,7 @@ impl PtxMachine {
         fresh: bool,
         absorbed: Option<(u64, u32)>,
     ) {
-        let granule = self.names.entry(location);
+        let granule = self.told.names.entry(location);
         if fresh {
             granule.under = granule.last;
             granule.others.clear();
@@ -159,7 +159,7 @@ impl PtxMachine {
                 let mut index = chain.last;
                 while index != NONE {
                     kept.push(self.histories.chains.message(index).time);
-                    index = self.histories.chains.message(index).older;
+                    index = self.histories.chains.message(index).links.older;
                 }
                 kept.extend(absorbed.map(|absorbed| absorbed.0));
                 granule.others.retain(|other| kept.contains(&other.0));
@@ -179,8 +179,8 @@ impl PtxMachine {
         let (mut index, mut left) = (chain.last, mask);
         while index != NONE && self.histories.chains.message(index).time != time {
             let message = self.histories.chains.message(index);
-            left &= !message.mask;
-            index = message.older;
+            left &= !message.bits.mask;
+            index = message.links.older;
         }
         left
     }
@@ -217,7 +217,7 @@ impl PtxMachine {
     ) {
         let Some(notes) = memory.notes() else { return };
         let nothing = Granule::default();
-        let granule = self.names.get(location).unwrap_or(&nothing);
+        let granule = self.told.names.get(location).unwrap_or(&nothing);
         let single = match self.histories.kept(location) {
             Some(Kept::Single(single)) => Some(granule.name(single.time.get())),
             _ => None,
@@ -229,13 +229,13 @@ impl PtxMachine {
             let mut index = index;
             loop {
                 let message = self.histories.chains.message(index);
-                if message.base {
+                if message.state.base {
                     return granule.under[byte];
                 }
-                if message.mask >> (8 * byte) & 1 != 0 {
+                if message.bits.mask >> (8 * byte) & 1 != 0 {
                     return granule.name(message.time);
                 }
-                index = message.older;
+                index = message.links.older;
             }
         };
         for (first, count, write) in runs(mask, of) {

@@ -21,17 +21,17 @@ const MOST_PASSED: usize = 64;
 impl PtxMachine {
     /// A thread is about to release: its loads are resolved, or pass; its stores are written.
     pub(super) fn order_for_release(&mut self, memory: &mut impl PlainMemory, slot: usize) {
-        if self.threads[slot].late.is_empty() {
+        if self.threads[slot].loads.late.is_empty() {
             return self.order(memory, slot);
         }
-        self.now += 1;
-        for index in 0..self.threads[slot].late.len() {
-            let late = &self.threads[slot].late[index];
+        self.clock.now += 1;
+        for index in 0..self.threads[slot].loads.late.len() {
+            let late = &self.threads[slot].loads.late[index];
             if late.passed.is_none() {
                 let (span, strength) = (late.span, late.strength);
                 let passes = self.threads[slot].one_of(2) == 0;
                 let passed = if passes { self.pass(slot, span, strength) } else { None };
-                self.threads[slot].late[index].passed = passed;
+                self.threads[slot].loads.late[index].passed = passed;
             }
         }
         self.settle_where(memory, slot, |late| late.passed.is_none());
@@ -44,7 +44,7 @@ impl PtxMachine {
             return None;
         }
         let thread = &self.threads[slot];
-        let passed = Passed { view: Rc::clone(&thread.view), floor: self.floor, limit: self.now };
+        let passed = Passed { view: Rc::clone(&thread.view), floor: self.clock.floor, limit: self.clock.now };
         if strength != Strength::Weak
             && self.choices(slot, span, strength, &passed).is_some_and(|all| all.is_empty())
         {
@@ -65,7 +65,7 @@ impl PtxMachine {
         if strength != Strength::Strong(Scope::Cta) {
             return None;
         }
-        self.now += 1;
+        self.clock.now += 1;
         self.pass(slot, span, strength)
     }
 
@@ -96,10 +96,10 @@ impl PtxMachine {
         };
         let knows = |index: u32| {
             let message = self.histories.chains.message(index);
-            message.base
-                || message.thread == key
+            message.state.base
+                || message.by.thread == key
                 || message.time <= passed.floor
-                || passed.view.knows(message.thread, message.time)
+                || passed.view.knows(message.by.thread, message.time)
                 || message.observers().any(seen)
         };
         let readable = self.readable_by(span.mask, chain, knows);
@@ -107,15 +107,15 @@ impl PtxMachine {
             let (mut index, mut wanted) = (*first, span.mask);
             while wanted != 0 {
                 let message = self.histories.chains.message(index);
-                if message.mask & wanted != 0 {
-                    wanted &= !message.mask;
+                if message.bits.mask & wanted != 0 {
+                    wanted &= !message.bits.mask;
                     let bare = message.entries.is_none() && knows(index);
-                    let strong = morally_strong((message.thread, message.strength), (key, strength));
-                    if !bare && (strong || message.base) {
+                    let strong = morally_strong((message.by.thread, message.strength), (key, strength));
+                    if !bare && (strong || message.state.base) {
                         return false;
                     }
                 }
-                index = message.older;
+                index = message.links.older;
             }
             true
         };
@@ -172,12 +172,12 @@ impl PtxMachine {
     }
 
     fn must_resolve(&self, writer: usize, slot: usize, span: GranuleSpan) -> bool {
-        let late = self.threads[slot].late.iter().find(|late| late.span == span);
+        let late = self.threads[slot].loads.late.iter().find(|late| late.span == span);
         let Some(passed) = late.and_then(|late| late.passed.as_ref()) else { return true };
         let full = self.histories.is_full(span.first);
         let key = self.threads[slot].key;
         full || writer == slot
-            || passed.limit <= self.floor
+            || passed.limit <= self.clock.floor
             || self.threads[writer].view.knows(key, passed.limit)
     }
 

@@ -11,7 +11,7 @@ impl PtxMachine {
     pub(super) fn knows_single(&self, slot: usize, single: &Single) -> bool {
         let thread = &self.threads[slot];
         let time = single.time.get();
-        single.thread == thread.key || time <= self.floor || thread.view.knows(single.thread, time)
+        single.thread == thread.key || time <= self.clock.floor || thread.view.knows(single.thread, time)
     }
 
     /// Whether a thread knows the last store of a run.
@@ -20,7 +20,7 @@ impl PtxMachine {
         let thread = &self.threads[slot];
         run.thread == thread.key || {
             let time = self.histories.runs.last_time(run);
-            time <= self.floor || thread.view.knows(run.thread, time)
+            time <= self.clock.floor || thread.view.knows(run.thread, time)
         }
     }
 
@@ -72,7 +72,7 @@ impl PtxMachine {
             None => true,
             // Beside the bytes of a narrow message there may be others that the thread doesn't know.
             Some(Kept::Several(Several::Chain(chain))) => {
-                weak && self.histories.chains.message(chain.last).mask == u32::MAX
+                weak && self.histories.chains.message(chain.last).bits.mask == u32::MAX
                     && self.knows(slot, chain.last)
             }
             Some(kept) => weak && self.known_value(slot, &kept).is_some(),

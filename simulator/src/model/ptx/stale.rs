@@ -72,17 +72,18 @@ impl PtxMachine {
         let (mut missed, mut index) = (NONE, chain.last);
         while index != read && index != NONE {
             missed = index;
-            index = self.histories.chains.message(index).older;
+            index = self.histories.chains.message(index).links.older;
         }
         if missed == NONE || index == NONE {
             return;
         }
         let (message, key) = (self.histories.chains.message(missed), self.threads[slot].key);
-        let (writer, written, by, time) = (message.thread, message.strength, message.origin, message.time);
-        self.stale.serial += 1;
-        let serial = self.stale.serial;
-        let count = 1 + self.stale.kinds.get(&(origin, by)).map_or(0, |kind| kind.count);
-        if count == 1 && self.stale.kinds.len() >= MOST_KINDS {
+        let (writer, written, by, time) =
+            (message.by.thread, message.strength, message.by.origin, message.time);
+        self.told.stale.serial += 1;
+        let serial = self.told.stale.serial;
+        let count = 1 + self.told.stale.kinds.get(&(origin, by)).map_or(0, |kind| kind.count);
+        if count == 1 && self.told.stale.kinds.len() >= MOST_KINDS {
             return;
         }
         // Which edge was missing takes a search: for some of the reads, later and later ones.
@@ -99,10 +100,10 @@ impl PtxMachine {
                 last: serial,
             }
         } else {
-            let kind = self.stale.kinds[&(origin, by)];
+            let kind = self.told.stale.kinds[&(origin, by)];
             StaleRead { count, last: serial, ..kind }
         };
-        self.stale.kinds.insert((origin, by), kind);
+        self.told.stale.kinds.insert((origin, by), kind);
     }
 
     /// Which edge was missing between a write and a thread that doesn't know it.
@@ -114,20 +115,21 @@ impl PtxMachine {
                 .iter()
                 .filter(move |mate| mate.key.cta() == of.cta() && mate.key != ThreadKey::NOBODY)
         };
-        let acquirers = || mates(reader.key).filter(|mate| mate.key == reader.key || mate.met > time);
-        let banked = acquirers().flat_map(|mate| mate.bank.values().map(move |banked| (mate, banked)));
+        let acquirers = || mates(reader.key).filter(|mate| mate.key == reader.key || mate.edges.met > time);
+        let banked = acquirers().flat_map(|mate| mate.hands.bank.values().map(move |banked| (mate, banked)));
         let mut reached = banked.filter_map(|(mate, banked)| {
             let (wide, any) = banked.entries.as_ref()?.knows(writer, time);
             any.then_some((mate, banked.time, wide))
         });
         if let Some((mate, since, wide)) = reached.next() {
             let other = mate.key.cta() != writer.cta();
-            let narrow = other && (!wide || mate.acquired.time >= since && mate.acquired.scope == Scope::Cta);
+            let narrow = other
+                && (!wide || mate.edges.acquired.time >= since && mate.edges.acquired.scope == Scope::Cta);
             return if narrow { LackingEdge::Scope } else { LackingEdge::Acquire };
         }
-        let releasers = || mates(writer).filter(|mate| mate.key == writer || mate.met > time);
+        let releasers = || mates(writer).filter(|mate| mate.key == writer || mate.edges.met > time);
         let release = releasers()
-            .map(|mate| mate.released)
+            .map(|mate| mate.edges.released)
             .filter(|edge| edge.time >= time)
             .max_by_key(|edge| edge.time);
         let Some(release) = release else { return LackingEdge::Release };
@@ -135,7 +137,7 @@ impl PtxMachine {
             return LackingEdge::Scope;
         }
         let acquire = acquirers()
-            .map(|mate| mate.acquired)
+            .map(|mate| mate.edges.acquired)
             .filter(|edge| edge.time > time)
             .max_by_key(|edge| edge.time);
         let Some(acquire) = acquire else { return LackingEdge::Acquire };
@@ -147,7 +149,7 @@ impl PtxMachine {
 
     /// The stale reads: those first that are between accesses which do not synchronise, the last first.
     pub(super) fn stale_reads(&self) -> Vec<StaleRead> {
-        let mut all: Vec<StaleRead> = self.stale.kinds.values().copied().collect();
+        let mut all: Vec<StaleRead> = self.told.stale.kinds.values().copied().collect();
         all.sort_unstable_by_key(|kind| (kind.synchronising, std::cmp::Reverse(kind.last)));
         all
     }

@@ -55,7 +55,7 @@ impl PtxMachine {
         origin: u32,
     ) {
         self.step(memory, slot, Some(span));
-        let write = Write { span, value, strength, origin, name: self.names.current, own: true };
+        let write = Write { span, value, strength, origin, name: self.told.names.current, own: true };
         if release {
             self.order_for_release(memory, slot);
             let Strength::Strong(scope) = strength else { unreachable!("a release is strong") };
@@ -65,12 +65,12 @@ impl PtxMachine {
         }
         let thread = &mut self.threads[slot];
         if thread.store_waits(&self.chances) {
-            let due = thread.count + thread.patience();
-            thread.due = thread.due.min(due);
-            self.waited += 1;
+            let due = thread.clock.count + thread.patience();
+            thread.clock.due = thread.clock.due.min(due);
+            self.told.waited += 1;
             let name = match memory.notes() {
                 Some(notes) => {
-                    let name = self.names.of_waiting();
+                    let name = self.told.names.of_waiting();
                     notes.push(Note::Held(name));
                     name
                 }
@@ -106,12 +106,12 @@ impl PtxMachine {
         let thread = &mut self.threads[slot];
         // A release operation on a location also heads the pattern of its thread's later stores there.
         if release.is_some() {
-            let earlier = thread.released_at.entry(location).or_default();
+            let earlier = thread.hands.released_at.entry(location).or_default();
             *earlier = entry::both(release, earlier);
         }
-        match thread.released_at.get(&location) {
-            Some(own) => entry::both(own, &thread.fences),
-            None => thread.fences.clone(),
+        match thread.hands.released_at.get(&location) {
+            Some(own) => entry::both(own, &thread.hands.fences),
+            None => thread.hands.fences.clone(),
         }
     }
 
@@ -127,36 +127,36 @@ impl PtxMachine {
         let thread = &self.threads[slot];
         strength == Strength::Weak
             || release.is_none()
-                && thread.fences.is_none()
-                && (thread.released_at.is_empty() || !thread.released_at.contains_key(&location))
+                && thread.hands.fences.is_none()
+                && (thread.hands.released_at.is_empty() || !thread.hands.released_at.contains_key(&location))
     }
 
     /// A store becomes a message.
     fn commit(&mut self, memory: &mut impl PlainMemory, slot: usize, write: Write, release: &Entries) {
         self.before_write(memory, slot, write.span);
-        self.now += 1;
+        self.clock.now += 1;
         let Write { span, value, strength, origin, own, .. } = write;
         let thread = self.threads[slot].key;
         let noted = memory.notes().is_some();
-        let name = if write.name == 0 { self.now } else { write.name };
+        let name = if write.name == 0 { self.clock.now } else { write.name };
         let mut visible = span.mask;
         for (location, value) in span.granules().zip(value) {
             if strength == Strength::Weak
                 && span.mask == u32::MAX
                 && self.histories.kept(location).is_none()
-                && let Some(time) = NonZeroU64::new(self.now)
+                && let Some(time) = NonZeroU64::new(self.clock.now)
             {
                 let base = memory.read(location);
                 self.histories.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
                 memory.write(location, value, u32::MAX);
                 if noted {
-                    self.name_message(location, (self.now, name), (u32::MAX, u32::MAX), true, None);
+                    self.name_message(location, (self.clock.now, name), (u32::MAX, u32::MAX), true, None);
                 }
                 continue;
             }
             // Whoever looks on wants the names of a chain's messages.
             if !noted && span.mask == u32::MAX && self.carries_nothing(slot, location, strength, release) {
-                let store = Store { time: self.now, value, origin };
+                let store = Store { time: self.clock.now, value, origin };
                 let base = || memory.read(location);
                 if self.histories.extend_run(location, base, (thread, strength), store) {
                     memory.write(location, value, u32::MAX);
@@ -165,12 +165,13 @@ impl PtxMachine {
             }
             let entries = self.carried(slot, location, strength, release);
             let before = if span.count == 1 { self.place(slot, location) } else { NONE };
-            let message = Message::new(thread, strength, (self.now, origin), (value, span.mask), entries);
+            let message =
+                Message::new(thread, strength, (self.clock.now, origin), (value, span.mask), entries);
             visible = self.append(memory, location, message, before, name);
         }
         if noted {
             if own {
-                self.names.current = name;
+                self.told.names.current = name;
             }
             Self::note_landed(memory, slot, span, name, visible, own);
         }
@@ -187,7 +188,7 @@ impl PtxMachine {
         before: u32,
         name: u64,
     ) -> u32 {
-        let (value, mask, time) = (message.value, message.mask, message.time);
+        let (value, mask, time) = (message.bits.value, message.bits.mask, message.time);
         let fresh = self.histories.kept(location).is_none();
         let absorbed = self.histories.insert(location, || memory.read(location), message, before);
         let mut visible = mask;
@@ -199,7 +200,7 @@ impl PtxMachine {
         }
         if before == NONE {
             memory.write(location, value, mask);
-        } else if self.histories.chains.message(before).mask != u32::MAX
+        } else if self.histories.chains.message(before).bits.mask != u32::MAX
             && let Some(chain) = self.histories.chain(location)
         {
             // Its own bytes only: beside them there may be another allocation, or none.
@@ -225,13 +226,13 @@ impl PtxMachine {
         while !self.knows(slot, index) {
             let message = self.histories.chains.message(index);
             // Before the first that is kept there would be nothing left to be read.
-            if self.histories.chains.message(message.older).forgotten {
+            if self.histories.chains.message(message.links.older).state.forgotten {
                 break;
             }
-            if !message.attached {
+            if !message.state.attached {
                 places.push(index);
             }
-            index = message.older;
+            index = message.links.older;
         }
         match places.len() {
             0 => NONE,
@@ -284,9 +285,9 @@ impl PtxMachine {
         }
         // What the atomic acquires, it releases as well.
         let released = if release { self.release(slot, scope) } else { None };
-        self.now += 1;
+        self.clock.now += 1;
         if new.is_some() {
-            Self::note_landed(memory, slot, span, self.now, span.mask, true);
+            Self::note_landed(memory, slot, span, self.clock.now, span.mask, true);
         }
         for (index, (location, at)) in span.granules().zip(read).enumerate() {
             let carried = self.carried(slot, location, strength, &released);
@@ -294,8 +295,8 @@ impl PtxMachine {
                 Some(new) => {
                     let entries = entry::both(&carried, &self.inherited(slot, at, strength));
                     let (key, value) = (self.threads[slot].key, (new[index], span.mask));
-                    let mut message = Message::new(key, strength, (self.now, origin), value, entries);
-                    message.attached = true;
+                    let mut message = Message::new(key, strength, (self.clock.now, origin), value, entries);
+                    message.state.attached = true;
                     self.write_after_read(memory, location, at, message);
                 }
                 None if at != NONE && carried.is_some() => {
@@ -322,23 +323,24 @@ impl PtxMachine {
                 let mut index = last;
                 while index != NONE {
                     let message = self.histories.chains.message(index);
-                    if morally_strong((message.thread, message.strength), (key, strength)) {
+                    if morally_strong((message.by.thread, message.strength), (key, strength)) {
                         // Everything before this has been replaced.
-                        let mut older = message.older;
+                        let mut older = message.links.older;
                         while older != NONE {
                             replaced.push(older);
-                            older = self.histories.chains.message(older).older;
+                            older = self.histories.chains.message(older).links.older;
                         }
                         break;
                     }
-                    index = message.older;
+                    index = message.links.older;
                 }
             }
             return self.snapshot(slot, span, |choice| choice.iter().all(|at| !replaced.contains(at)));
         }
         let Some(chain) = self.histories.chain(span.first) else { return [NONE; 4] };
         let last = self.histories.chains.message(chain.last);
-        if last.mask & span.mask != 0 && morally_strong((last.thread, last.strength), (key, strength)) {
+        if last.bits.mask & span.mask != 0 && morally_strong((last.by.thread, last.strength), (key, strength))
+        {
             return [chain.last, NONE, NONE, NONE];
         }
         let readable = self.readable(slot, span.mask, chain);
@@ -346,12 +348,12 @@ impl PtxMachine {
         let mut index = chain.last;
         while count < readable.count && index != readable.at[count] {
             let message = self.histories.chains.message(index);
-            if message.mask & span.mask != 0
-                && morally_strong((message.thread, message.strength), (key, strength))
+            if message.bits.mask & span.mask != 0
+                && morally_strong((message.by.thread, message.strength), (key, strength))
             {
                 break;
             }
-            index = message.older;
+            index = message.links.older;
             if index == readable.at[count] {
                 count += 1;
             }
@@ -366,8 +368,8 @@ impl PtxMachine {
             return None;
         }
         let message = self.histories.chains.message(at);
-        let strong = message.base
-            || morally_strong((message.thread, message.strength), (self.threads[slot].key, strength));
+        let strong = message.state.base
+            || morally_strong((message.by.thread, message.strength), (self.threads[slot].key, strength));
         if strong { message.entries.clone() } else { None }
     }
 
@@ -375,7 +377,7 @@ impl PtxMachine {
     /// count on it.
     fn hand_over(&mut self, slot: usize, at: u32, carried: &Entries) {
         let message = self.histories.chains.message_mut(at);
-        let last = &mut self.threads[slot].handed;
+        let last = &mut self.threads[slot].hands.handed;
         // Whoever spins does so again and again.
         let again = |(given, got): &(Entries, Entries)| {
             entry::is_same(given, carried) && entry::is_same(got, &message.entries)
@@ -397,8 +399,8 @@ impl PtxMachine {
         let mut index = self.histories.chain(location).map_or(NONE, |chain| chain.last);
         while index != NONE && index != at {
             let between = self.histories.chains.message_mut(index);
-            between.attached = true;
-            index = between.older;
+            between.state.attached = true;
+            index = between.links.older;
         }
         let name = message.time;
         self.append(memory, location, message, NONE, name);

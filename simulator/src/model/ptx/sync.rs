@@ -16,20 +16,20 @@ impl PtxMachine {
     #[inline]
     pub(super) fn step(&mut self, memory: &mut impl PlainMemory, slot: usize, span: Option<GranuleSpan>) {
         let thread = &mut self.threads[slot];
-        thread.count += 1;
-        if thread.due <= thread.count {
+        thread.clock.count += 1;
+        if thread.clock.due <= thread.clock.count {
             self.do_what_is_due(memory, slot);
         }
         if let Some(span) = span
-            && self.threads[slot].due != u64::MAX
-            && !self.threads[slot].late.is_empty()
+            && self.threads[slot].clock.due != u64::MAX
+            && !self.threads[slot].loads.late.is_empty()
         {
             self.settle_where(memory, slot, |late| late.span.meets(span));
         }
     }
 
     fn do_what_is_due(&mut self, memory: &mut impl PlainMemory, slot: usize) {
-        let count = self.threads[slot].count;
+        let count = self.threads[slot].clock.count;
         self.settle_where(memory, slot, |late| late.due <= count);
         let due = self.threads[slot].waiting.due(count);
         self.drain(memory, slot, due);
@@ -44,9 +44,9 @@ impl PtxMachine {
         which: impl Fn(&Late) -> bool,
     ) {
         let mut index = 0;
-        while index < self.threads[slot].late.len() {
-            if which(&self.threads[slot].late[index]) {
-                let mut late = self.threads[slot].late.remove(index);
+        while index < self.threads[slot].loads.late.len() {
+            if which(&self.threads[slot].loads.late[index]) {
+                let mut late = self.threads[slot].loads.late.remove(index);
                 let value = match late.passed.take() {
                     Some(passed) => self.resolve_passed(memory, slot, &late, &passed),
                     None => {
@@ -54,7 +54,7 @@ impl PtxMachine {
                         self.resolve(memory, slot, late.span, order, late.origin, false)
                     }
                 };
-                self.threads[slot].settled.push((late, value));
+                self.threads[slot].loads.settled.push((late, value));
             } else {
                 index += 1;
             }
@@ -68,14 +68,14 @@ impl PtxMachine {
 
     /// Resolves all late loads of a thread.
     pub fn settle_all(&mut self, memory: &mut impl PlainMemory, slot: usize) {
-        if !self.threads[slot].late.is_empty() {
+        if !self.threads[slot].loads.late.is_empty() {
             self.settle_where(memory, slot, |_| true);
         }
     }
 
     /// The late loads of a thread that have been resolved since the last call, with their values.
     pub fn take_settled(&mut self, slot: usize) -> Vec<(Late, Value)> {
-        std::mem::take(&mut self.threads[slot].settled)
+        std::mem::take(&mut self.threads[slot].loads.settled)
     }
 
     /// Everything of a thread that waits happens: loads are resolved, then stores are written.
@@ -86,19 +86,20 @@ impl PtxMachine {
 
     /// What a thread knows now, its own writes included.
     pub(super) fn own_view(&mut self, slot: usize) -> Rc<View> {
-        self.now += 1;
+        self.clock.now += 1;
         let thread = &self.threads[slot];
-        let own = if self.lonely { WriterSet::cta(thread.key.cta()) } else { WriterSet::thread(thread.key) };
+        let own =
+            if self.launch.lonely { WriterSet::cta(thread.key.cta()) } else { WriterSet::thread(thread.key) };
         let mut view = View::clone(&thread.view);
-        view.advance(own, self.now);
-        view.belongs_to(thread.key, self.now);
+        view.advance(own, self.clock.now);
+        view.belongs_to(thread.key, self.clock.now);
         Rc::new(view)
     }
 
     /// What a release that a thread performs now hands over.
     pub(super) fn release(&mut self, slot: usize, scope: Scope) -> Entries {
         let view = self.own_view(slot);
-        self.threads[slot].released = Edge { time: self.now, scope };
+        self.threads[slot].edges.released = Edge { time: self.clock.now, scope };
         Some(Rc::new(Release::new(self.threads[slot].key, scope, &view)))
     }
 
@@ -111,11 +112,11 @@ impl PtxMachine {
             // Stores before an acquire may still become visible behind it.
             self.settle_all(memory, slot);
         }
-        if kind.acquires() && !self.threads[slot].bank.is_empty() {
+        if kind.acquires() && !self.threads[slot].hands.bank.is_empty() {
             self.take_banked(slot, scope, None);
         }
         if !kind.releases() {
-            self.threads[slot].acquired = Edge { time: self.now, scope };
+            self.threads[slot].edges.acquired = Edge { time: self.clock.now, scope };
             return;
         }
         let sc = kind == FenceKind::Sc;
@@ -126,19 +127,19 @@ impl PtxMachine {
         if sc {
             self.add_sc(slot, scope, &view);
         }
-        let edge = Edge { time: self.now, scope };
+        let edge = Edge { time: self.clock.now, scope };
         let thread = &mut self.threads[slot];
-        thread.released = edge;
+        thread.edges.released = edge;
         if kind.acquires() {
-            thread.acquired = edge;
+            thread.edges.acquired = edge;
         }
         let new = Some(Rc::new(Release::new(thread.key, scope, &view)));
         if scope == Scope::Cta {
-            thread.fences = entry::both(&new, &thread.fences);
+            thread.hands.fences = entry::both(&new, &thread.hands.fences);
         } else {
             // It says all that the thread has released before.
-            thread.fences = new;
-            thread.released_at.clear();
+            thread.hands.fences = new;
+            thread.hands.released_at.clear();
         }
     }
 
@@ -146,10 +147,10 @@ impl PtxMachine {
     /// whole device, or both are of one CTA. A thread takes what the fences before have known.
     fn join_sc(&mut self, slot: usize, scope: Scope) {
         if scope != Scope::Cta {
-            let device = Rc::clone(&self.sc_device);
+            let device = Rc::clone(&self.sc.device);
             self.take(slot, &device);
         }
-        if let Some(of_cta) = self.sc_cta.get(&self.threads[slot].key.cta()) {
+        if let Some(of_cta) = self.sc.by_cta.get(&self.threads[slot].key.cta()) {
             let [of_wide, of_narrow] = of_cta.clone();
             self.take(slot, &of_wide);
             self.take(slot, &of_narrow);
@@ -160,9 +161,9 @@ impl PtxMachine {
     fn add_sc(&mut self, slot: usize, scope: Scope, known: &Rc<View>) {
         let wide = scope != Scope::Cta;
         if wide {
-            self.sc_device = joined(known, &self.sc_device);
+            self.sc.device = joined(known, &self.sc.device);
         }
-        let of_cta = &mut self.sc_cta.entry(self.threads[slot].key.cta()).or_default()[usize::from(!wide)];
+        let of_cta = &mut self.sc.by_cta.entry(self.threads[slot].key.cta()).or_default()[usize::from(!wide)];
         *of_cta = joined(known, of_cta);
     }
 
@@ -185,7 +186,7 @@ impl PtxMachine {
 
     /// What threads know together that meet, all that they wrote included: `writers` stands for them.
     pub(super) fn gathered(&mut self, arrived: &[usize], writers: &[WriterSet]) -> Rc<View> {
-        self.now += 1;
+        self.clock.now += 1;
         let mut all = arrived.first().map(|first| Rc::clone(&self.threads[*first].view)).unwrap_or_default();
         for slot in arrived {
             let view = &self.threads[*slot].view;
@@ -194,10 +195,10 @@ impl PtxMachine {
             }
         }
         let view = Rc::make_mut(&mut all);
-        if self.floor > 0 {
-            view.forget(self.floor);
+        if self.clock.floor > 0 {
+            view.forget(self.clock.floor);
         }
-        writers.iter().for_each(|writers| view.advance(*writers, self.now));
+        writers.iter().for_each(|writers| view.advance(*writers, self.clock.now));
         all
     }
 
@@ -207,7 +208,7 @@ impl PtxMachine {
         if !Rc::ptr_eq(&thread.view, view) {
             thread.view = Rc::clone(view);
         }
-        thread.met = self.now;
+        thread.edges.met = self.clock.now;
     }
 
     /// Strong stores of a thread that waits are written: it will do nothing for a while.
@@ -218,7 +219,7 @@ impl PtxMachine {
 
     /// All threads of a CTA have ended.
     pub(super) fn end_cta(&mut self, cta: u32) {
-        self.sc_cta.remove(&cta);
+        self.sc.by_cta.remove(&cta);
     }
 
     /// A thread ends.

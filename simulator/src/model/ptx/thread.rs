@@ -48,10 +48,7 @@ pub(super) struct Banked {
 // What every access looks at comes first, in one line of the host's cache.
 #[repr(C, align(64))]
 pub struct ThreadState {
-    /// Its own accesses so far: what waiting is counted in.
-    pub(super) count: u64,
-    /// The first moment at which something of it is due, or one before; never, where nothing waits and no load is late.
-    pub(super) due: u64,
+    pub(super) clock: Moments,
     pub(super) random: u64,
     pub(super) view: Rc<View>,
     pub(super) key: ThreadKey,
@@ -60,9 +57,31 @@ pub struct ThreadState {
     pub(super) waiting: Queue,
     /// It has begun and not ended.
     pub(super) lives: bool,
+    pub(super) loads: Loads,
+    pub(super) hands: Releases,
+    pub(super) edges: Edges,
+}
+
+/// What time it is for a thread, and when something happens.
+#[derive(Clone, Debug)]
+pub(super) struct Moments {
+    /// Its own accesses so far: what waiting is counted in.
+    pub(super) count: u64,
+    /// The first moment at which something of it is due, or one before; never, where nothing waits and no load is late.
+    pub(super) due: u64,
+}
+
+/// Loads whose values are drawn late.
+#[derive(Clone, Debug)]
+pub(super) struct Loads {
     pub(super) late: Vec<Late>,
     /// Late loads that have been resolved and not been handed out.
     pub(super) settled: Vec<(Late, Value)>,
+}
+
+/// What a thread hands over with its writes, and may take with its fences.
+#[derive(Clone, Debug)]
+pub(super) struct Releases {
     /// What its strong stores carry: what its fences have released.
     pub(super) fences: Entries,
     /// What its strong stores to a location carry besides, as it has released there.
@@ -70,6 +89,11 @@ pub struct ThreadState {
     pub(super) bank: BTreeMap<Location, Banked>,
     /// What it handed over last by an atomic that wrote nothing, and what the message then carried.
     pub(super) handed: Option<Box<(Entries, Entries)>>,
+}
+
+/// For explanations: when a thread last synchronised.
+#[derive(Clone, Debug)]
+pub(super) struct Edges {
     /// For explanations: when it last released, and acquired.
     pub(super) released: Edge,
     pub(super) acquired: Edge,
@@ -83,20 +107,18 @@ impl Default for ThreadState {
             key: ThreadKey::NOBODY,
             lives: false,
             view: Rc::default(),
-            count: 0,
+            clock: Moments { count: 0, due: u64::MAX },
             random: 0,
             stale_run: 0,
             waiting: Queue::default(),
-            due: u64::MAX,
-            late: Vec::new(),
-            settled: Vec::new(),
-            fences: None,
-            released_at: BTreeMap::new(),
-            bank: BTreeMap::new(),
-            handed: None,
-            released: Edge::default(),
-            acquired: Edge::default(),
-            met: 0,
+            loads: Loads { late: Vec::new(), settled: Vec::new() },
+            hands: Releases {
+                fences: None,
+                released_at: BTreeMap::new(),
+                bank: BTreeMap::new(),
+                handed: None,
+            },
+            edges: Edges { released: Edge::default(), acquired: Edge::default(), met: 0 },
         }
     }
 }
@@ -104,21 +126,21 @@ impl Default for ThreadState {
 impl ThreadState {
     /// A thread begins in this slot, where another may have been.
     pub(super) fn begin(&mut self, key: ThreadKey, random: u64) {
-        let lists = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.late));
+        let lists = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.loads.late));
         *self = ThreadState { key, random, lives: true, ..ThreadState::default() };
         // Their memory serves again.
-        (self.waiting, self.late) = lists;
+        (self.waiting, self.loads.late) = lists;
         self.waiting.clear();
-        self.late.clear();
+        self.loads.late.clear();
     }
 
     /// Recomputes when something is due next.
     pub(super) fn set_due(&mut self) {
-        self.due = self.waiting.first_due(self.count).min(self.first_late());
+        self.clock.due = self.waiting.first_due(self.clock.count).min(self.first_late());
     }
 
     /// When the first of its late loads is due.
     pub(super) fn first_late(&self) -> u64 {
-        self.late.iter().map(|load| load.due).min().unwrap_or(u64::MAX)
+        self.loads.late.iter().map(|load| load.due).min().unwrap_or(u64::MAX)
     }
 }

@@ -54,10 +54,10 @@ impl StoreBuffer {
         let bytes = access.bytes();
         let mut coins = 0;
         let has = |swarm: Swarm| swarm.has(site.number, access.semantics == Semantics::Weak);
-        let is_in = self.swarm.is_none_or(has);
+        let is_in = self.given.swarm.is_none_or(has);
         if site.slot != NONE && bytes <= WIDEST && is_in {
             for group in groups {
-                let threshold = self.thresholds[group.space as usize];
+                let threshold = self.given.thresholds[group.space as usize];
                 let of = (site.slot, site.number, access.elements);
                 coins |= self.coins.toss(at, of, threshold, group.lanes);
             }
@@ -67,7 +67,7 @@ impl StoreBuffer {
         let mut looked = true;
         if concerned != 0 {
             let before = match groups {
-                [group] if !self.lockstep => self.before_stores(at, group, (bytes, coins), &mut hits),
+                [group] if !self.given.lockstep => self.before_stores(at, group, (bytes, coins), &mut hits),
                 _ => Before::Something,
             };
             let mut stepped = false;
@@ -155,7 +155,7 @@ impl StoreBuffer {
             .filter(|hit| hit.behind == 0 && u32::from(rows.rows[hit.row as usize].bytes) == bytes);
         let exact = coins & equal.fold(0, |lanes, hit| lanes | hit.lanes);
         let fresh = coins & loaded & !hits.lanes;
-        let full = warp.full(fresh, *space, self.capacity) | fresh & warp.emptying;
+        let full = warp.full(fresh, *space, self.given.capacity) | fresh & warp.drains.emptying;
         Before::Own(hits.lanes & !exact, full)
     }
 
@@ -172,9 +172,9 @@ impl StoreBuffer {
     fn empty_full(&mut self, at: &At, lane: usize, space: Space, world: &mut World<'_>) -> bool {
         let own = self.owner(lane);
         let mut stepped = false;
-        for _ in 0..self.capacity.div_ceil(FULL_STEPS) {
+        for _ in 0..self.given.capacity.div_ceil(FULL_STEPS) {
             stepped |= self.empty(at, lane, space, Towards::Device, world);
-            if self.warp(at).out[own] == 0 {
+            if self.warp(at).drains.out[own] == 0 {
                 break;
             }
         }
@@ -210,8 +210,8 @@ impl StoreBuffer {
         }
         // Once a full buffer has begun to empty, all of it goes.
         let warp = self.warp(at);
-        let (entries, out) = (warp.entries[space as usize][own], warp.out[own]);
-        coin && (entries >= self.capacity || out != 0) && self.empty_full(at, lane, space, world)
+        let (entries, out) = (warp.entries[space as usize][own], warp.drains.out[own]);
+        coin && (entries >= self.given.capacity || out != 0) && self.empty_full(at, lane, space, world)
     }
 
     /// Keeps what these lanes store, for which there is room.
@@ -223,10 +223,10 @@ impl StoreBuffer {
         hits: Option<&Hits>,
         world: &mut World<'_>,
     ) {
-        self.delayed += u64::from(among.count_ones());
+        self.counts.delayed += u64::from(among.count_ones());
         let (bytes, strong) = (access.bytes(), access.semantics != Semantics::Weak);
         let values = access.planes(among);
-        if self.lockstep {
+        if self.given.lockstep {
             // A lane may store where one before it does.
             for (lane, space, address) in Self::each(groups, among) {
                 let numbers = self.number(at, groups, (1 << lane, bytes), world);

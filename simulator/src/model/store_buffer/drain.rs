@@ -102,9 +102,9 @@ impl StoreBuffer {
         if entries == 0 {
             return false;
         }
-        let out = u32::from(warp.out[own]);
+        let out = u32::from(warp.drains.out[own]);
         if out == 0 {
-            let flushes = &mut self.flushes[space as usize];
+            let flushes = &mut self.counts.flushes[space as usize];
             let length = entries as usize;
             if flushes.len() <= length {
                 flushes.resize(length + 1, 0);
@@ -113,11 +113,11 @@ impl StoreBuffer {
         }
         let Some(newest) = warp.take_newest(own, space) else { return false };
         if entries == 1 {
-            warp.out[own] = 0;
-            warp.emptying &= !(1 << own);
+            warp.drains.out[own] = 0;
+            warp.drains.emptying &= !(1 << own);
         } else {
-            warp.out[own] = warp.out[own].saturating_add(1);
-            warp.emptying |= 1 << own;
+            warp.drains.out[own] = warp.drains.out[own].saturating_add(1);
+            warp.drains.emptying |= 1 << own;
         }
         let held = space == Space::Global
             && match towards {
@@ -175,33 +175,33 @@ impl StoreBuffer {
     pub(super) fn drain_for_device(&mut self, at: &At, among: u32, world: &mut World<'_>) -> bool {
         let held = self.ctas[at.cta as usize].held;
         let warp = self.warp(at);
-        if held == 0 && (warp.loaded | warp.draining) & among == 0 {
+        if held == 0 && (warp.loaded | warp.drains.draining) & among == 0 {
             return false;
         }
-        warp.draining |= among;
+        warp.drains.draining |= among;
         // How far it is in draining, a lane has of its own even in lockstep.
         let mut leaving = 0;
         for lane in lanes(among) {
-            if warp.phase[lane] == Phase::Idle {
-                (warp.phase[lane], warp.leaving[lane]) = (Phase::Leaving, held);
+            if warp.drains.phase[lane] == Phase::Idle {
+                (warp.drains.phase[lane], warp.drains.leaving[lane]) = (Phase::Leaving, held);
             }
-            if warp.phase[lane] == Phase::Leaving {
-                leaving |= warp.leaving[lane];
+            if warp.drains.phase[lane] == Phase::Leaving {
+                leaving |= warp.drains.leaving[lane];
             }
         }
         if self.leave(at, leaving, world) {
             return true;
         }
         for lane in lanes(among) {
-            self.warp(at).phase[lane] = Phase::Emptying;
+            self.warp(at).drains.phase[lane] = Phase::Emptying;
         }
         if self.empty_both(at, among, Towards::Device, world) {
             return true;
         }
         for lane in lanes(among) {
-            self.warp(at).phase[lane] = Phase::Idle;
+            self.warp(at).drains.phase[lane] = Phase::Idle;
         }
-        self.warp(at).draining &= !among;
+        self.warp(at).drains.draining &= !among;
         false
     }
 
@@ -255,7 +255,7 @@ impl StoreBuffer {
     pub(super) fn count_calls(&mut self, at: &At, among: u32) {
         // In lockstep, a hook of the warp.
         let loaded = self.warps[at.warp as usize].loaded & among;
-        let among = if self.lockstep { u32::from(loaded != 0) } else { loaded };
+        let among = if self.given.lockstep { u32::from(loaded != 0) } else { loaded };
         self.warp(at).count_calls(among);
     }
 }

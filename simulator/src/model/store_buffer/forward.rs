@@ -16,7 +16,7 @@ impl StoreBuffer {
         access: &Accessed<'_>,
         world: &mut World<'_>,
     ) -> Option<NextOperation> {
-        if self.lockstep {
+        if self.given.lockstep {
             return None;
         }
         let mut targets = Targets::stepped(0, 0);

@@ -70,10 +70,10 @@ impl Rows {
         self.table.nodes = 0;
         let widest = self.rows.iter().map(|row| u32::from(row.bytes).next_power_of_two()).max();
         self.table.line = self.table.line.max(widest.unwrap_or(1).trailing_zeros());
-        self.rows.iter_mut().for_each(|row| row.linked = 0);
+        self.rows.iter_mut().for_each(|row| row.bucket.linked = 0);
         for row in 0..self.rows.len() {
             // It may want more buckets, and have listed all then.
-            if self.rows[row].linked == 0 {
+            if self.rows[row].bucket.linked == 0 {
                 self.list(row);
             }
         }
@@ -89,11 +89,11 @@ impl Rows {
             return;
         }
         self.table.nodes += nodes as usize;
-        self.rows[row].linked = mask;
+        self.rows[row].bucket.linked = mask;
         let node = (row as u32) << 5;
         if !scattered && mask != 0 {
             let bucket = self.table.bucket(self.rows[row].step, self.table.line(self.rows[row].base));
-            self.rows[row].next = std::mem::replace(&mut self.table.heads[bucket], node + 1);
+            self.rows[row].bucket.next = std::mem::replace(&mut self.table.heads[bucket], node + 1);
             return;
         }
         for lane in lanes(mask) {
@@ -106,18 +106,18 @@ impl Rows {
     /// Takes the last row out of the table: it is the first of each bucket that it is in.
     pub fn delist(&mut self) {
         let Some(&row) = self.rows.last() else { return };
-        if self.table.heads.is_empty() || row.linked == 0 {
+        if self.table.heads.is_empty() || row.bucket.linked == 0 {
             return;
         }
         let at = self.rows.len() - 1;
         if row.scattered == 0 {
             let bucket = self.table.bucket(row.step, self.table.line(row.base));
-            self.table.heads[bucket] = row.next;
+            self.table.heads[bucket] = row.bucket.next;
             self.table.nodes -= 1;
             return;
         }
         // In the opposite order: two lanes may be in the same bucket.
-        for lane in (0..32).rev().filter(|lane| row.linked >> lane & 1 != 0) {
+        for lane in (0..32).rev().filter(|lane| row.bucket.linked >> lane & 1 != 0) {
             let bucket = self.table.bucket(of_lane(lane), self.table.line(self.address(at, lane)));
             self.table.heads[bucket] = self.linked(at, lane);
             self.table.nodes -= 1;
@@ -142,7 +142,7 @@ impl Rows {
                     next = self.linked(at, lane);
                     continue;
                 }
-                next = row.next;
+                next = row.bucket.next;
                 if row.step == step && overlap((row.base, row.bytes.into()), (base, bytes)) {
                     found(at, row)?;
                 }
@@ -165,7 +165,7 @@ impl Rows {
                 let (at, lane) = ((next - 1) as usize >> 5, (next - 1) as usize & 31);
                 let row = &self.rows[at];
                 if row.scattered == 0 {
-                    next = row.next;
+                    next = row.bucket.next;
                     continue;
                 }
                 next = self.linked(at, lane);

@@ -105,13 +105,7 @@ pub struct StoreBufferSettings {
 /// The model of one launch.
 #[derive(Debug)]
 pub struct StoreBuffer {
-    thresholds: [u64; 2],
-    capacity: u32,
-    sites: Arc<Sites>,
-    /// Which store sites are delayed, where not all are.
-    swarm: Option<Swarm>,
-    /// Lanes of a warp share the buffers of its first one.
-    lockstep: bool,
+    given: Given,
     coins: Coins,
     shape: Shape,
     /// By warp slot.
@@ -119,6 +113,24 @@ pub struct StoreBuffer {
     ctas: Vec<Slots>,
     /// What slots hold.
     draws: Rng,
+    counts: Tally,
+}
+
+/// What the launch is to show, and how it runs.
+#[derive(Debug)]
+struct Given {
+    thresholds: [u64; 2],
+    capacity: u32,
+    sites: Arc<Sites>,
+    /// Which store sites are delayed, where not all are.
+    swarm: Option<Swarm>,
+    /// Lanes of a warp share the buffers of its first one.
+    lockstep: bool,
+}
+
+/// What is told of the launch in the end.
+#[derive(Debug)]
+struct Tally {
     delayed: u64,
     flushes: [Vec<u64>; 2],
 }
@@ -128,36 +140,38 @@ impl StoreBuffer {
     pub fn new(settings: &StoreBufferSettings, sites: Arc<Sites>) -> StoreBuffer {
         let (seed, launch) = settings.seed;
         StoreBuffer {
-            thresholds: settings.pw.map(threshold),
-            capacity: settings.capacity.clamp(1, MOST),
             coins: Coins::new(launch_key(seed, launch), sites.store_sites),
-            sites,
-            swarm: None,
-            lockstep: false,
+            given: Given {
+                thresholds: settings.pw.map(threshold),
+                capacity: settings.capacity.clamp(1, MOST),
+                sites,
+                swarm: None,
+                lockstep: false,
+            },
             shape: Shape::default(),
             warps: Vec::new(),
             ctas: Vec::new(),
             draws: Rng::new(launch_key(seed, launch)),
-            delayed: 0,
-            flushes: [Vec::new(), Vec::new()],
+            counts: Tally { delayed: 0, flushes: [Vec::new(), Vec::new()] },
         }
     }
 
     /// The same, where the stores of some instructions are delayed each time, and others never, by the seed.
     #[must_use]
     pub fn by_swarm(self) -> StoreBuffer {
-        let always = self.thresholds.map(|less| if less == 0 { 0 } else { threshold(1.0) });
-        StoreBuffer { swarm: Some(Swarm::new(self.coins.key())), thresholds: always, ..self }
+        let thresholds = self.given.thresholds.map(|less| if less == 0 { 0 } else { threshold(1.0) });
+        let given = Given { swarm: Some(Swarm::new(self.coins.key())), thresholds, ..self.given };
+        StoreBuffer { given, ..self }
     }
 
     /// Whose buffers a lane uses: its own, or, in lockstep, those of its warp.
     fn owner(&self, lane: usize) -> usize {
-        if self.lockstep { 0 } else { lane }
+        if self.given.lockstep { 0 } else { lane }
     }
 
     /// Lanes that the entries of one concern.
     fn sharing(&self, lane: usize) -> u32 {
-        if self.lockstep { !0 } else { 1 << lane }
+        if self.given.lockstep { !0 } else { 1 << lane }
     }
 
     fn warp(&mut self, at: &At) -> &mut Warp {
@@ -192,9 +206,9 @@ impl StoreBuffer {
 
 impl MemoryModel for StoreBuffer {
     fn in_lockstep(&mut self) -> bool {
-        self.lockstep = true;
+        self.given.lockstep = true;
         // A warp's buffers take what those of its lanes would.
-        self.capacity = (32 * self.capacity).min(MOST);
+        self.given.capacity = (32 * self.given.capacity).min(MOST);
         true
     }
 
@@ -239,7 +253,7 @@ impl MemoryModel for StoreBuffer {
         if self.begin_access(at, world) {
             return NextOperation::Again;
         }
-        let site = self.sites.at(at.pc);
+        let site = self.given.sites.at(at.pc);
         if !drains(access.semantics) {
             return self.store_some(at, site, access, world);
         }
@@ -319,6 +333,11 @@ impl MemoryModel for StoreBuffer {
     fn counts(&self) -> ModelCounts {
         let warps: u64 = self.warps.iter().map(Warp::bytes).sum();
         let bytes = size_of_val(&self.ctas[..]) as u64 + warps + self.coins.bytes();
-        ModelCounts { delayed: self.delayed, flushes: self.flushes.clone(), bytes, forgotten: 0 }
+        ModelCounts {
+            delayed: self.counts.delayed,
+            flushes: self.counts.flushes.clone(),
+            bytes,
+            forgotten: 0,
+        }
     }
 }

@@ -32,10 +32,16 @@ pub(super) struct Row {
     wide: u32,
     /// Lanes whose store is strong.
     pub strong: u32,
+    pub bucket: InBucket,
+    pub bytes: u8,
+}
+
+/// Where a row is in the table by addresses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct InBucket {
     /// The next older row of the same bucket, plus one, and what lanes it is in the table for.
     pub next: u32,
     pub linked: u32,
-    pub bytes: u8,
 }
 
 /// What lanes store.
@@ -99,8 +105,7 @@ impl Rows {
             numbers: 0,
             wide,
             strong: if strong { lanes } else { 0 },
-            next: 0,
-            linked: 0,
+            bucket: InBucket::default(),
             bytes: bytes as u8,
         };
         if let Some(numbers) = numbers {
@@ -314,7 +319,7 @@ impl Rows {
             self.words.extend_from_slice(&words[row.words as usize..end as usize]);
             let moved = |at: u32| if at == 0 { 0 } else { at - row.words + to };
             let (scattered, values, numbers) = (moved(row.scattered), moved(row.values), moved(row.numbers));
-            row = Row { words: to, scattered, values, numbers, next: 0, linked: 0, ..row };
+            row = Row { words: to, scattered, values, numbers, bucket: InBucket::default(), ..row };
             self.masks.push(*mask);
             self.rows.push(row);
             let hull = self.targets(self.rows.len() - 1).hull(*mask, row.bytes.into());

@@ -13,24 +13,30 @@ use crate::model::targets::Targets;
 pub(super) struct Warp {
     /// Lanes with entries.
     pub loaded: u32,
-    /// Those that have a phase.
-    pub draining: u32,
+    pub drains: Drains,
     /// Those with strong entries.
     pub has_strong: u32,
-    /// Those that have begun to empty a buffer.
-    pub emptying: u32,
     /// By space and lane.
     pub entries: [[u32; 32]; 2],
     /// Strong ones of both.
     strong: [u32; 32],
     /// Hooks called since there are strong ones.
     pub calls: [u8; 32],
+    pub rows: [Rows; 2],
+}
+
+/// How far lanes are that drain entries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Drains {
+    /// Lanes that have a phase.
+    pub draining: u32,
+    /// Lanes that have begun to empty a buffer.
+    pub emptying: u32,
     pub phase: [Phase; 32],
     /// Slots of its CTA that leave before a lane's own entries do, in the phase of that name.
     pub leaving: [u32; 32],
     /// Entries of the buffer that is being emptied which are out already.
     pub out: [u8; 32],
-    pub rows: [Rows; 2],
 }
 
 impl Warp {

@@ -19,7 +19,9 @@ impl PtxModel {
     /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
     pub(super) fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
         let warp = at.warp as usize;
-        if (self.busy[warp] | self.staying[warp]) & at.lanes != 0 || !self.pending[warp].is_empty() {
+        if (self.warps.busy[warp] | self.warps.staying[warp]) & at.lanes != 0
+            || !self.warps.pending[warp].is_empty()
+        {
             return false;
         }
         let mut last = None;
@@ -68,7 +70,7 @@ impl PtxModel {
     ) -> bool {
         let Some((first, byte)) = self.place(at, lane, address, memory) else { return false };
         let (late, bytes) = (late[first.space as usize], access.bytes());
-        let busy = self.busy[at.warp as usize] >> lane & 1 != 0;
+        let busy = self.warps.busy[at.warp as usize] >> lane & 1 != 0;
         let (strength, acquire, _) = order(access.semantics);
         let slot = Self::slot(at, lane);
         let weak = strength == Strength::Weak;
@@ -115,10 +117,10 @@ impl PtxModel {
                         lane: lane as u32,
                         token: self.tokens,
                         registers: access.registers().expect("it is a load"),
-                        until: self.facts.until[at.pc as usize],
+                        until: self.given.facts.until[at.pc as usize],
                         stays: late.unwrap_or(0),
                     };
-                    self.pending[at.warp as usize].push(pending);
+                    self.warps.pending[at.warp as usize].push(pending);
                     if let Some(notes) = memory.notes() {
                         notes.push(Note::Sourced(u8::MAX));
                     }

@@ -59,7 +59,7 @@ impl PtxModel {
     /// Gives a thread's loads that have been resolved their values.
     pub(super) fn deliver(&mut self, at: &At, lane: usize) {
         for (late, value) in self.machine.take_settled(Self::slot(at, lane)) {
-            let all = &mut self.pending[at.warp as usize];
+            let all = &mut self.warps.pending[at.warp as usize];
             let place = all.iter().position(|pending| pending.token == late.token);
             let pending = all.swap_remove(place.expect("each late load is pending until it is resolved"));
             let whole = packed(late.span, value);
@@ -75,15 +75,15 @@ impl PtxModel {
     /// The lanes whose load at this instruction is to be late, if it is from global memory and if it is from shared
     /// memory: now and then some of the warp's.
     pub(super) fn late_lanes(&mut self, at: &At, access: &Accessed<'_>, among: u32) -> [u32; 2] {
-        if among == 0 || self.facts.until[at.pc as usize] == NEVER || self.late == [0; 2] {
+        if among == 0 || self.given.facts.until[at.pc as usize] == NEVER || self.given.late == [0; 2] {
             return [0; 2];
         }
         let weak = || order(access.semantics).0 == Strength::Weak;
-        if self.swarm.is_some_and(|swarm| !swarm.has(at.pc, weak())) {
+        if self.given.swarm.is_some_and(|swarm| !swarm.has(at.pc, weak())) {
             return [0; 2];
         }
         let draw = self.draw();
-        let among_spaces = self.late.map(|late| late != 0 && (draw >> 32) as u32 <= late);
+        let among_spaces = self.given.late.map(|late| late != 0 && (draw >> 32) as u32 <= late);
         if among_spaces == [false; 2] || !self.late_again(at) {
             return [0; 2];
         }
@@ -94,7 +94,7 @@ impl PtxModel {
     /// Whether a load of a warp may be late once more: one in a loop that has been often becomes so seldom.
     fn late_again(&mut self, at: &At) -> bool {
         let draw = self.draw();
-        let often = &mut self.often[at.warp as usize];
+        let often = &mut self.warps.often[at.warp as usize];
         let times = often.of(at.pc);
         let halvings = (*times / OFTEN).min(SELDOM);
         let of_all = (often.all / MANY).min(FEW);
@@ -109,7 +109,7 @@ impl PtxModel {
 
     /// How often the lanes stay that load late here: not for long where that has been often.
     pub(super) fn stays_at(&mut self, at: &At) -> u32 {
-        let often = &mut self.often[at.warp as usize];
+        let often = &mut self.warps.often[at.warp as usize];
         let short = *often.of(at.pc) > OFTEN || often.all > MANY / 2;
         if short { self.stays().min(SHORT_STAY) } else { self.stays() }
     }
@@ -128,12 +128,12 @@ impl PtxModel {
 
     /// After an instruction: whether lanes stay at it for loads that are still late.
     pub(super) fn stay(&mut self, at: &At, memory: &mut Seen<'_, '_>) -> bool {
-        self.staying[at.warp as usize] &= !at.lanes;
-        if self.pending[at.warp as usize].is_empty() {
+        self.warps.staying[at.warp as usize] &= !at.lanes;
+        if self.warps.pending[at.warp as usize].is_empty() {
             return false;
         }
         let (mut stays, mut over) = (false, Vec::new());
-        for pending in &mut self.pending[at.warp as usize] {
+        for pending in &mut self.warps.pending[at.warp as usize] {
             let here = at.lanes >> pending.lane & 1 != 0;
             if here && pending.until == at.pc {
                 match pending.stays {
@@ -150,7 +150,7 @@ impl PtxModel {
             self.note(at, lane);
         }
         if stays {
-            self.staying[at.warp as usize] |= at.lanes;
+            self.warps.staying[at.warp as usize] |= at.lanes;
         }
         stays
     }

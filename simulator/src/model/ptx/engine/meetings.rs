@@ -30,13 +30,13 @@ impl PtxModel {
             // Of those that arrived some may have ended since, so that numbers would not do.
             let came =
                 |warp: u32| arrivals.iter().filter(|a| a.warp == warp).fold(0, |lanes, a| lanes | a.lanes);
-            let everybody = warps.clone().all(|warp| self.alive[warp as usize] & !came(warp) == 0);
+            let everybody = warps.clone().all(|warp| self.warps.alive[warp as usize] & !came(warp) == 0);
             let mut arrived: Vec<usize> =
                 arrivals.iter().flat_map(|arrival| slots(arrival.warp, arrival.lanes)).collect();
             let mut writers: Vec<WriterSet> = Vec::new();
             if everybody {
                 // Threads that have ended count as having come.
-                let ended = |warp: u32| slots(warp, all(warp) & !self.alive[warp as usize]);
+                let ended = |warp: u32| slots(warp, all(warp) & !self.warps.alive[warp as usize]);
                 arrived.extend(warps.clone().flat_map(ended));
                 writers.push(WriterSet::cta(self.machine.key(arrived[0]).cta()));
             } else {
@@ -53,7 +53,7 @@ impl PtxModel {
         for slot in slots(at.warp, at.lanes) {
             self.machine.knows_all(slot, &known);
         }
-        let alive: u32 = warps.map(|warp| self.alive[warp as usize].count_ones()).sum();
+        let alive: u32 = warps.map(|warp| self.warps.alive[warp as usize].count_ones()).sum();
         if self.barriers[at.cta as usize].let_go(barrier, at.lanes) >= alive {
             self.machine.shared_is_known(at.cta);
         }
