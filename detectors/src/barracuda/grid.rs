@@ -34,11 +34,7 @@ struct Cta {
 /// A grid that is running.
 #[derive(Debug)]
 pub(super) struct Grid {
-    pub id: WorkId,
-    shape: Shape,
-    lockstep: bool,
-    first_site: SiteNumber,
-    roles: Rc<[Role]>,
+    pub given: Given,
     warps: Vec<Warp>,
     ctas: Vec<Cta>,
     global: Paged,
@@ -50,6 +46,16 @@ pub(super) struct Grid {
     released: FxHashMap<u32, u32>,
     /// It is too large, or has run for too long.
     pub given_up: bool,
+}
+
+/// What is launched.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub id: WorkId,
+    shape: Shape,
+    lockstep: bool,
+    first_site: SiteNumber,
+    roles: Rc<[Role]>,
 }
 
 /// The latest time: a warp that gets there is not looked at any more.
@@ -71,11 +77,7 @@ impl Grid {
         let given_up = warps.is_none_or(|warps| warps >= u64::from(u32::MAX)) || shape.warps_per_cta == 0;
         let (slots, ctas) = if given_up { (0, 0) } else { (shape.warps, shape.ctas) };
         Grid {
-            id,
-            shape,
-            lockstep,
-            first_site,
-            roles,
+            given: Given { id, shape, lockstep, first_site, roles },
             warps: vec![Warp::default(); slots as usize],
             ctas: (0..ctas).map(|_| Cta::default()).collect(),
             global: Paged::default(),
@@ -90,14 +92,14 @@ impl Grid {
     /// A block begins in a slot.
     pub fn begin_block(&mut self, slot: u32, block: u64, limits: &mut Limits) {
         let Some(cta) = self.ctas.get_mut(slot as usize) else { return };
-        limits.room += cta.shared.begin(self.shape.shared_bytes);
+        limits.room += cta.shared.begin(self.given.shape.shared_bytes);
         cta.gone = Gone::default();
         cta.barriers.clear();
         cta.sync.clear();
         cta.mbarriers.clear();
-        let count = self.shape.warps_per_cta;
+        let count = self.given.shape.warps_per_cta;
         for index in 0..count {
-            let threads = self.shape.threads_per_cta.saturating_sub(index * 32).min(32);
+            let threads = self.given.shape.threads_per_cta.saturating_sub(index * 32).min(32);
             let lanes = if threads == 0 { 0 } else { u32::MAX >> (32 - threads) };
             // All warps of the grid have 32-bit numbers: the grid was given up otherwise.
             let home = Home { warp: block as u32 * count + index, block: block as u32 };
@@ -112,8 +114,8 @@ impl Grid {
         if let Some(cta) = self.ctas.get_mut(slot as usize) {
             cta.parts.tell(None, reports);
         }
-        let first = (slot * self.shape.warps_per_cta) as usize;
-        for warp in self.warps.iter_mut().skip(first).take(self.shape.warps_per_cta as usize) {
+        let first = (slot * self.given.shape.warps_per_cta) as usize;
+        for warp in self.warps.iter_mut().skip(first).take(self.given.shape.warps_per_cta as usize) {
             warp.begin(warp.home, 0);
         }
     }
@@ -123,8 +125,8 @@ impl Grid {
         let at = access.by.warp as usize;
         let Some(warp) = self.warps.get(at) else { return };
         let lanes = access.by.mask;
-        let index = access.site.wrapping_sub(self.first_site) as usize;
-        let mut role = self.roles.get(index).copied().unwrap_or_default();
+        let index = access.site.wrapping_sub(self.given.first_site) as usize;
+        let mut role = self.given.roles.get(index).copied().unwrap_or_default();
         if access.acquire || access.release {
             let reach = match access.strength {
                 Strength::Strong(Scope::Cta) => Reach::Block,
@@ -142,7 +144,7 @@ impl Grid {
         let one = match warp.whole(lanes) {
             Some(one) => one,
             None => {
-                if self.lockstep {
+                if self.given.lockstep {
                     self.warps[at].join(lanes);
                 }
                 self.warps[at].whole(lanes).unwrap_or(usize::MAX)
@@ -185,14 +187,14 @@ impl Grid {
                 None => return,
             },
         };
-        reports.lockstep = self.lockstep;
+        reports.lockstep = self.given.lockstep;
         let mut check = |group: &Group, current: &[(u32, u32)]| {
             let mut check = Check {
                 access,
                 group,
                 home: warp.home,
-                warps_per_cta: self.shape.warps_per_cta,
-                first_warp: warp.home.block * self.shape.warps_per_cta,
+                warps_per_cta: self.given.shape.warps_per_cta,
+                first_warp: warp.home.block * self.given.shape.warps_per_cta,
                 current,
                 reports,
                 released: &self.released,
@@ -222,7 +224,7 @@ impl Grid {
                 None => return,
             },
         };
-        let (home, lanes, blocks) = (warp.home, warp.lanes, self.shape.blocks);
+        let (home, lanes, blocks) = (warp.home, warp.lanes, self.given.shape.blocks);
         for group in warp.groups.iter_mut().filter(|group| group.mask & access.by.mask != 0) {
             let mut learnt = None;
             for lane in bugaroo_semantics::event::each(group.mask & access.by.mask) {
@@ -249,14 +251,14 @@ impl Grid {
 
     /// Lanes come to a barrier of their block.
     pub fn arrive(&mut self, by: &Lanes, site: SiteNumber, barrier: u32, waits: bool, reports: &mut Reports) {
-        let per_cta = self.shape.warps_per_cta;
+        let per_cta = self.given.shape.warps_per_cta;
         let (Some(warp), Some(cta)) =
             (self.warps.get_mut(by.warp as usize), self.ctas.get_mut(by.cta as usize))
         else {
             return;
         };
         let absent = warp.alive & !by.mask;
-        if self.lockstep && absent != 0 {
+        if self.given.lockstep && absent != 0 {
             let here = warp.groups.iter().find(|group| group.mask & by.mask != 0);
             let parted = here.filter(|group| group.mask & absent == 0).and_then(|group| group.parted_at);
             cta.parts.come(Part { by: *by, site, barrier, absent, parted_at: parted }, reports);
@@ -276,12 +278,12 @@ impl Grid {
     pub fn complete(&mut self, slot: u32, barrier: u32, reports: &mut Reports) {
         let Some(cta) = self.ctas.get_mut(slot as usize) else { return };
         cta.parts.tell(Some(barrier), reports);
-        let count = self.shape.warps_per_cta as usize;
+        let count = self.given.shape.warps_per_cta as usize;
         let first = slot as usize * count;
         if let (Some(barrier), Some(warps)) =
             (cta.barriers.get_mut(barrier as usize), self.warps.get_mut(first..first + count))
         {
-            barrier.complete(warps, &cta.gone, self.lockstep);
+            barrier.complete(warps, &cta.gone, self.given.lockstep);
         }
     }
 
@@ -297,7 +299,7 @@ impl Grid {
     /// Lanes have met at `bar.warp.sync`.
     pub fn warp_barrier(&mut self, by: &Lanes) {
         let Some(warp) = self.warps.get_mut(by.warp as usize) else { return };
-        if !self.lockstep {
+        if !self.given.lockstep {
             warp.join(by.mask);
             return;
         }
@@ -364,7 +366,7 @@ impl Grid {
                     }
                 }
                 Meeting::Cluster => {
-                    let cluster = by.block / u64::from(self.shape.cluster.max(1));
+                    let cluster = by.block / u64::from(self.given.shape.cluster.max(1));
                     let mut all = self.clusters.remove(&cluster);
                     join(&mut all, &known);
                     self.clusters.extend(all.map(|all| (cluster, all)));
@@ -385,7 +387,7 @@ impl Grid {
                 self.ctas.get(slot as usize).and_then(|cta| all(&cta.mbarriers, address))
             }
             Meeting::Cluster => {
-                self.clusters.get(&(by.block / u64::from(self.shape.cluster.max(1)))).cloned()
+                self.clusters.get(&(by.block / u64::from(self.given.shape.cluster.max(1)))).cloned()
             }
         };
         let Some(known) = known else { return };
@@ -425,7 +427,7 @@ impl Grid {
 
     /// Whether its warps run in lockstep.
     pub fn in_lockstep(&self) -> bool {
-        self.lockstep
+        self.given.lockstep
     }
 }
 

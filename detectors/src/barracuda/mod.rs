@@ -149,8 +149,8 @@ impl Barracuda {
 
     #[inline]
     fn grid(&mut self, id: WorkId) -> Option<&mut Grid> {
-        if self.grids.get(self.latest).is_none_or(|grid| grid.id != id) {
-            self.latest = self.grids.iter().position(|grid| grid.id == id)?;
+        if self.grids.get(self.latest).is_none_or(|grid| grid.given.id != id) {
+            self.latest = self.grids.iter().position(|grid| grid.given.id == id)?;
         }
         let grid = &mut self.grids[self.latest];
         (!grid.given_up).then_some(grid)
@@ -160,7 +160,7 @@ impl Barracuda {
         if grid.given_up {
             self.reports.all.warn("barracuda: a grid has too many warps to be looked at", 1);
         }
-        self.grids.retain(|other| other.id != grid.id);
+        self.grids.retain(|other| other.given.id != grid.given.id);
         self.grids.push(grid);
     }
 }
@@ -223,7 +223,7 @@ impl Observer for Barracuda {
                 self.begin(Grid::new(grid, shape, lockstep, first_site, roles));
             }
             Event::GridEnd { grid: id } => {
-                if let Some(at) = self.grids.iter().position(|grid| grid.id == id) {
+                if let Some(at) = self.grids.iter().position(|grid| grid.given.id == id) {
                     self.grids.remove(at).end(&mut self.reports, &mut self.limits);
                 }
             }

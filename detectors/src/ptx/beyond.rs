@@ -32,7 +32,7 @@ impl Grid {
     /// these knew when it released last, and did before.
     pub(super) fn learn_back(&mut self, by: &Lanes, lane: u32) {
         let mut all = View::default();
-        for (block, (time, ..)) in &self.released {
+        for (block, (time, ..)) in &self.blocks.released {
             all.advance(WriterSet::cta(key(*block, 0).cta()), u64::from(*time));
         }
         let mut all = Rc::new(all);

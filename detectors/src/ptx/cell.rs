@@ -46,7 +46,7 @@ impl Cell {
         if let (Some(messages), Some(last)) = (&mut self.messages, self.lists.writes.last())
             && let Some(message) = messages.all.first_mut()
         {
-            message.writer = key(last.cta, i32::from(last.base) as u32 & 0x3ff);
+            message.by.thread = key(last.cta, i32::from(last.base) as u32 & 0x3ff);
             message.reach = last.reach();
         }
     }
@@ -88,13 +88,13 @@ impl Cell {
         let Some(messages) = &mut self.messages else { return false };
         let [message] = &mut *messages.all else { return false };
         let alone = link != 0
-            && (message.live, message.mask, message.link) == (new.mask, new.mask, link)
-            && (message.grid, message.cta, message.size) == (new.grid, new.cta, new.size())
+            && (message.live, message.mask, message.observers.link) == (new.mask, new.mask, link)
+            && (message.by.grid, message.by.cta, message.size) == (new.grid, new.cta, new.size())
             && (message.number, message.failed) == (0, false)
-            && message.before.is_empty()
+            && message.chain.before.is_empty()
             && message.entries.is_none();
-        let use_of = if alone { links.renew((link, message.use_of)) } else { None };
-        message.use_of = use_of.unwrap_or(message.use_of);
+        let use_of = if alone { links.renew((link, message.observers.use_of)) } else { None };
+        message.observers.use_of = use_of.unwrap_or(message.observers.use_of);
         use_of.is_some()
     }
 }

@@ -222,7 +222,8 @@ impl Check<'_> {
         if old.is(COPY) {
             let Some(copy) = self.copies().and_then(|copies| copies.get(old.link)) else { return true };
             let awaited = copy.awaited(old.is(WRITES));
-            return awaited.is_some_and(|time| self.knows(new, second, copy.cta, copy.place, time))
+            return awaited
+                .is_some_and(|time| self.knows(new, second, copy.issuer.cta, copy.issuer.place, time))
                 || copy
                     .counted
                     .iter()

@@ -17,11 +17,7 @@ use super::places::Place;
 /// A copy.
 #[derive(Debug)]
 pub(super) struct Copy {
-    pub slot: u32,
-    pub cta: u32,
-    pub place: u32,
-    pub time: u32,
-    pub known: Known,
+    pub issuer: Issuer,
     pub proxy: Proxy,
     pub site: SiteNumber,
     pub from: Option<Range>,
@@ -32,6 +28,16 @@ pub(super) struct Copy {
     pub waited_reads: Option<u32>,
     /// Which mbarriers count it, and the first phase of each that does: who has passed a later one has passed that.
     pub counted: Vec<(ThreadKey, u32)>,
+}
+
+/// Who issued a copy, when, and what it knew.
+#[derive(Debug)]
+pub(super) struct Issuer {
+    pub slot: u32,
+    pub cta: u32,
+    pub place: u32,
+    pub time: u32,
+    pub known: Known,
 }
 
 impl Copy {

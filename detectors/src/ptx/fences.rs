@@ -62,7 +62,7 @@ impl Grid {
     /// A fence of lanes, one after the other. Lanes that are alike do it together.
     pub fn fence(&mut self, by: &Lanes, fence: Fence) {
         let reach = Reach::of(fence.scope, self.cluster);
-        self.letter |= fence.is_sc() && reach == Reach::Cluster;
+        self.total.letter |= fence.is_sc() && reach == Reach::Cluster;
         let mut left = by.mask;
         while left != 0 {
             let lanes = self.alike(by, left, fence, reach);
@@ -77,7 +77,7 @@ impl Grid {
     /// The first of these lanes, and those that follow it and know, keep and carry the same. What such lanes take from each other is that
     /// each knows those before it, at most ([`Known::below`]), so that all is made once for them.
     fn alike(&self, by: &Lanes, left: u32, fence: Fence, reach: Reach) -> u32 {
-        if fence.is_sc() && self.letter {
+        if fence.is_sc() && self.total.letter {
             return self.alike_by_letter(by, left, fence, reach);
         }
         let warp = &self.warps[by.warp as usize];
@@ -107,7 +107,8 @@ impl Grid {
         let first = left & left.wrapping_neg();
         let one = warp.views.of(first.trailing_zeros());
         let is_taken = |known: &Known| {
-            let mut all = self.sc.iter().flat_map(|all| all.reaching(by.block as u32, self.cluster, reach));
+            let mut all =
+                self.total.known.iter().flat_map(|all| all.reaching(by.block as u32, self.cluster, reach));
             all.any(|view| Rc::ptr_eq(view, &known.view) || view.covers(&known.view))
         };
         let first_is_taken = is_taken(one);
@@ -167,8 +168,8 @@ impl Grid {
 
     fn fence_sc(&mut self, by: &Lanes, lanes: u32, reach: Reach, time: u32) {
         let cta = by.block as u32;
-        let in_order = if self.letter {
-            let (before, cluster) = (self.sc.clone(), self.cluster);
+        let in_order = if self.total.letter {
+            let (before, cluster) = (self.total.known.clone(), self.cluster);
             for view in before.iter().flat_map(|before| before.reaching(cta, cluster, reach)) {
                 self.learn_together(by, lanes, view);
             }
@@ -188,13 +189,13 @@ impl Grid {
             Some(lane) => fenced.view_of(cta, by.first + lane),
             None => fenced.view_of_lanes((cta, by.first), lanes, warp.full, in_order),
         };
-        if self.letter {
-            let all = Rc::make_mut(self.sc.get_or_insert_default());
+        if self.total.letter {
+            let all = Rc::make_mut(self.total.known.get_or_insert_default());
             all.replace(cta, self.cluster, reach, &view);
             return;
         }
         let own = Some(Rc::new(Release::new(cta, self.cluster, reach, &view)));
-        self.sc = release::both(&own, &self.sc);
+        self.total.known = release::both(&own, &self.total.known);
         let cta = &mut self.ctas[by.cta as usize];
         if reach == Reach::Device {
             // It says all that an earlier one of its own does.
@@ -249,13 +250,13 @@ impl Grid {
 
     /// What fences as wide as the device have known.
     fn wide_fences(&self) -> Together {
-        self.sc.as_ref().and_then(|all| all.wide().cloned())
+        self.total.known.as_ref().and_then(|all| all.wide().cloned())
     }
 
     /// Whether its threads keep anything for `fence.sc`.
     #[inline]
     pub fn keeps(&self) -> bool {
-        self.sc.is_some() && !self.letter
+        self.total.known.is_some() && !self.total.letter
     }
 
     /// Lanes know what others may have done that has not been followed.
@@ -339,7 +340,7 @@ impl ExactDetector {
     pub(super) fn talk_by_letter(&mut self, one: WorkId, other: WorkId) {
         for grid in [one, other] {
             if let Some(grid) = self.grids.get_mut(&grid) {
-                grid.letter = true;
+                grid.total.letter = true;
             }
         }
     }

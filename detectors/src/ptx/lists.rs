@@ -23,16 +23,7 @@ impl Lists {
     pub fn access(&mut self, new: &Record, check: &mut Check<'_>, seen: &[Name]) {
         let long = self.writes.len() + self.reads.len() > LONG;
         let mut left = new.mask;
-        let mut gone = false;
-        for old in self.writes.iter_mut().rev() {
-            let at = old.mask & if long { left } else { new.mask };
-            if check.is_settled(old) {
-                (old.mask, gone) = (0, true);
-            } else if at != 0 {
-                gone |= one(old, new, at, check, seen, &mut left);
-            }
-        }
-        if gone {
+        if compare_all(&mut self.writes, new, (long, &mut left), check, seen) {
             drop_empty(&mut self.writes, check.links);
         }
         if !new.is(WRITES) {
@@ -43,16 +34,7 @@ impl Lists {
             self.add_read(new);
             return;
         }
-        gone = false;
-        for old in self.reads.iter_mut().rev() {
-            let at = old.mask & if long { left } else { new.mask };
-            if check.is_settled(old) {
-                (old.mask, gone) = (0, true);
-            } else if at != 0 {
-                gone |= one(old, new, at, check, seen, &mut left);
-            }
-        }
-        if gone {
+        if compare_all(&mut self.reads, new, (long, &mut left), check, seen) {
             self.reads.retain(|read| read.mask != 0);
         }
         self.writes.push(*new);
@@ -149,6 +131,28 @@ pub(super) fn drop_empty(writes: &mut Short, links: &mut Links) {
         }
         write.mask != 0
     });
+}
+
+/// Compares a newer access with records, the latest first; where there are many (`long`), only at bytes that have no race yet
+/// (`left`). Whether nothing is left of one of them.
+#[inline]
+fn compare_all(
+    records: &mut Short,
+    new: &Record,
+    (long, left): (bool, &mut Bytes),
+    check: &mut Check<'_>,
+    seen: &[Name],
+) -> bool {
+    let mut gone = false;
+    for old in records.iter_mut().rev() {
+        let at = old.mask & if long { *left } else { new.mask };
+        if check.is_settled(old) {
+            (old.mask, gone) = (0, true);
+        } else if at != 0 {
+            gone |= one(old, new, at, check, seen, left);
+        }
+    }
+    gone
 }
 
 /// Compares one pair. Whether nothing is left of the older record.

@@ -41,7 +41,7 @@ impl Message {
     /// How far a scope has to reach to take in its writer and a thread of this CTA.
     #[inline]
     pub fn apart(&self, cta: u32, cluster: u32) -> Reach {
-        if self.cta == EVERY { Reach::Cta } else { Reach::between(self.cta, cta, cluster) }
+        if self.by.cta == EVERY { Reach::Cta } else { Reach::between(self.by.cta, cta, cluster) }
     }
 }
 
@@ -79,7 +79,7 @@ impl Messages {
             let kept = message.number != number || message.live != 0;
             if !kept {
                 *lost = release::both(lost, &message.entries);
-                handed.add_all(message.handed.iter().copied());
+                handed.add_all(message.chain.handed.iter().copied());
             }
             kept
         });
@@ -87,17 +87,18 @@ impl Messages {
 
     /// An atomic that has written nothing.
     pub fn fail(&mut self, new: Message) {
-        let kind = |message: &Message| (message.number, message.size, message.reach, message.grid);
+        let kind = |message: &Message| (message.number, message.size, message.reach, message.by.grid);
         let same = |message: &&mut Message| {
-            (message.cta == new.cta || message.cta == EVERY)
+            (message.by.cta == new.by.cta || message.by.cta == EVERY)
                 && message.failed
                 && kind(message) == kind(&new)
-                && (message.live, message.link, message.use_of) == (new.live, new.link, new.use_of)
+                && (message.live, message.observers.link, message.observers.use_of)
+                    == (new.live, new.observers.link, new.observers.use_of)
         };
         if let Some(message) = self.all.iter_mut().find(same) {
             message.entries = release::both(&message.entries, &new.entries);
-            message.before.add_all(new.before.iter().copied());
-            message.handed.add_all(new.handed.iter().copied());
+            message.chain.before.add_all(new.chain.before.iter().copied());
+            message.chain.handed.add_all(new.chain.handed.iter().copied());
             return;
         }
         let several = |message: &Message| message.failed && kind(message) == kind(&new);
@@ -110,15 +111,18 @@ impl Messages {
             let is_one = several(message);
             if is_one {
                 all.entries = release::both(&all.entries, &message.entries);
-                all.before.add_all(message.before.iter().copied());
-                all.handed.add_all(message.handed.iter().copied());
-                all.before.add_all((message.link != 0).then_some((message.link, message.use_of)));
+                all.chain.before.add_all(message.chain.before.iter().copied());
+                all.chain.handed.add_all(message.chain.handed.iter().copied());
+                all.chain.before.add_all(
+                    (message.observers.link != 0)
+                        .then_some((message.observers.link, message.observers.use_of)),
+                );
                 all.live |= message.live;
                 all.mask |= message.mask;
             }
             !is_one
         });
-        all.cta = EVERY;
+        all.by.cta = EVERY;
         self.all.push(all);
     }
 

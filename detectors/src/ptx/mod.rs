@@ -88,7 +88,7 @@ impl Observer for ExactDetector {
     fn access(&mut self, access: &Access<'_>) {
         let Some(grid) = self.grids.get_mut(&access.by.grid) else { return };
         grid.ensure(&access.by);
-        grid.letter |= access.numbers.is_some() || access.sourced != 0;
+        grid.total.letter |= access.numbers.is_some() || access.sourced != 0;
         if access.strength == Strength::Weak && !matches!(access.kind, AccessKind::Atomic(_)) {
             self.plain(access);
         } else {
@@ -162,11 +162,14 @@ impl ExactDetector {
             Event::Exit(by) => grid.exit(&by),
             Event::Fence { by, fence, .. } => {
                 grid.ensure(&by);
-                grid.letter |= fence.is_sc() && self.report.raced.contains(&by.grid);
+                grid.total.letter |= fence.is_sc() && self.report.raced.contains(&by.grid);
                 grid.fence(&by, fence);
                 grid.release_beyond(&by, fence.scope, fence.kind.releases());
-                if fence.is_sc() && Reach::of(fence.scope, grid.cluster) == Reach::Device && !grid.fenced {
-                    grid.fenced = true;
+                if fence.is_sc()
+                    && Reach::of(fence.scope, grid.cluster) == Reach::Device
+                    && !grid.total.fenced
+                {
+                    grid.total.fenced = true;
                     self.first_fence(by.grid);
                 }
             }
@@ -218,7 +221,7 @@ impl ExactDetector {
         };
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
         grid.ensure(by);
-        grid.letter = true;
+        grid.total.letter = true;
         match *event {
             Event::MbarrierInit { by, at, site } => self.mbarrier_made(&by, &at, site),
             Event::MbarrierArrive { by, at, site, scope, .. } => {
@@ -284,7 +287,7 @@ impl ExactDetector {
         for slot in 0..grid.ctas.len() as u32 {
             self.end_shared(id, slot);
         }
-        let pending: usize = grid.pending.values().map(Vec::len).sum();
+        let pending: usize = grid.later.pending.values().map(Vec::len).sum();
         self.links.thaw(pending as u32);
     }
 }

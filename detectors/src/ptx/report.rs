@@ -155,13 +155,13 @@ fn missing(
 
 /// When and how far a thread has released last.
 fn released(grid: &Grid, cta: u32, place: u32) -> Option<(u32, u64, Reach)> {
-    let Some(slot) = grid.slot_of.get(&cta) else { return grid.released.get(&cta).copied() };
+    let Some(slot) = grid.blocks.slot_of.get(&cta) else { return grid.blocks.released.get(&cta).copied() };
     let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
     warp.sync.of(place & 31).released
 }
 
 fn acquired(grid: &Grid, cta: u32, place: u32) -> Option<(u64, Reach)> {
-    let slot = grid.slot_of.get(&cta)?;
+    let slot = grid.blocks.slot_of.get(&cta)?;
     let warp = grid.warps.get((slot * grid.shape.warps_per_cta + (place >> 5)) as usize)?;
     warp.sync.of(place & 31).acquired
 }

@@ -111,24 +111,41 @@ pub(super) struct Message {
     pub live: Bytes,
     /// All its bytes.
     pub mask: Bytes,
-    pub grid: WorkId,
-    pub writer: ThreadKey,
-    pub cta: u32,
+    pub by: Writer,
     pub reach: Reach,
     pub size: u8,
-    /// Where its observers are.
-    pub link: u32,
-    pub use_of: u32,
+    pub observers: Observers,
     pub number: WriteId,
     /// It stands for an atomic that has written nothing; `link` is what that has read.
     pub failed: bool,
+    pub chain: Chain,
+    pub entries: Entries,
+}
+
+/// What a write is handed on with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chain {
     /// Of an atomic: writes before it in its chain that are in the shadow.
     pub before: Few<Name>,
-    pub entries: Entries,
     /// Where there are several devices: grids of which threads have released for the system what comes before it.
     pub handed: Few<WorkId>,
     /// Of an atomic: writes of other grids before it in its chain, and of its own that these have handed on.
     pub far: Few<Name>,
+}
+
+/// Whose write it is.
+#[derive(Clone, Debug)]
+pub(super) struct Writer {
+    pub grid: WorkId,
+    pub thread: ThreadKey,
+    pub cta: u32,
+}
+
+/// Where its observers are.
+#[derive(Clone, Debug)]
+pub(super) struct Observers {
+    pub link: u32,
+    pub use_of: u32,
 }
 
 /// A store that is held back, one element of it.
@@ -164,18 +181,36 @@ pub(super) struct Grid {
     pub cluster: u32,
     pub warps: Vec<Warp>,
     pub ctas: Vec<Cta>,
-    /// It has done a `fence.sc` that reaches other grids.
-    pub fenced: bool,
-    /// What `fence.sc` have known.
-    pub sc: Entries,
-    /// All `fence.sc` are taken as executed from now on.
-    pub letter: bool,
+    pub total: ScOrder,
     /// Counts what synchronises: for explanations.
     pub moment: u64,
-    pub held: FxHashMap<ThreadKey, Vec<Held>>,
-    pub pending: FxHashMap<ThreadKey, Vec<Pending>>,
+    pub later: Later,
     pub copies: Copies,
     pub objects: Objects,
+    pub blocks: OfBlocks,
+}
+
+/// Its `fence.sc`, and what they have known.
+#[derive(Debug)]
+pub(super) struct ScOrder {
+    /// It has done a `fence.sc` that reaches other grids.
+    pub fenced: bool,
+    /// What they have known.
+    pub known: Entries,
+    /// All `fence.sc` are taken as executed from now on.
+    pub letter: bool,
+}
+
+/// What is to be told later, by thread.
+#[derive(Debug)]
+pub(super) struct Later {
+    pub held: FxHashMap<ThreadKey, Vec<Held>>,
+    pub pending: FxHashMap<ThreadKey, Vec<Pending>>,
+}
+
+/// What is kept by block, and by cluster.
+#[derive(Debug)]
+pub(super) struct OfBlocks {
     /// By block: its threads' last release, of those that have ended.
     pub released: FxHashMap<u32, (u32, u64, Reach)>,
     pub slot_of: FxHashMap<u32, u32>,
@@ -189,17 +224,16 @@ impl Grid {
             cluster: shape.cluster.max(1),
             warps: Vec::new(),
             ctas: Vec::new(),
-            fenced: false,
-            sc: None,
-            letter: false,
+            total: ScOrder { fenced: false, known: None, letter: false },
             moment: 1,
-            held: FxHashMap::default(),
-            pending: FxHashMap::default(),
+            later: Later { held: FxHashMap::default(), pending: FxHashMap::default() },
             copies: Copies::default(),
             objects: Objects::default(),
-            released: FxHashMap::default(),
-            slot_of: FxHashMap::default(),
-            clusters: FxHashMap::default(),
+            blocks: OfBlocks {
+                released: FxHashMap::default(),
+                slot_of: FxHashMap::default(),
+                clusters: FxHashMap::default(),
+            },
         }
     }
 
@@ -222,7 +256,7 @@ impl Grid {
             self.ctas.resize_with(at + 1, Cta::default);
         }
         self.ctas[at] = Cta { block: block as u32, clock: 1, ..Cta::default() };
-        self.slot_of.insert(block as u32, slot);
+        self.blocks.slot_of.insert(block as u32, slot);
         let per = self.shape.warps_per_cta.max(1);
         for warp in 0..per {
             let at = (slot * per + warp) as usize;
@@ -355,7 +389,7 @@ impl Grid {
     pub fn held(&self) -> u64 {
         let warp =
             |warp: &Warp| (size_of::<Warp>() + warp.views.held() + warp.sync.held() + warp.sc.held()) as u64;
-        let ctas = self.ctas.len() * size_of::<Cta>() + self.released.len() * 32;
+        let ctas = self.ctas.len() * size_of::<Cta>() + self.blocks.released.len() * 32;
         self.warps.iter().map(warp).sum::<u64>() + ctas as u64 + self.copies.held() + self.objects.held()
     }
 

@@ -17,7 +17,7 @@ use super::places::place_of;
 use super::record::{Kind, ONE, Record, STRONG, SYSTEM, WRITES, key};
 use super::release::{self, Entries, Reach};
 use super::rows::granule;
-use super::state::{Held, Message, Pending};
+use super::state::{Chain, Held, Message, Observers, Pending, Writer};
 use super::works::Works;
 use crate::shadow::{Bytes, ROW_SHIFT, bytes};
 
@@ -55,18 +55,18 @@ pub(super) struct Sources {
 
 impl Sources {
     fn observe(&mut self, message: &Message) {
-        self.chain.add_all(message.before.iter().copied());
-        if message.link != 0 {
-            self.chain.add((message.link, message.use_of));
-            self.links.add((message.link, message.use_of));
+        self.chain.add_all(message.chain.before.iter().copied());
+        if message.observers.link != 0 {
+            self.chain.add((message.observers.link, message.observers.use_of));
+            self.links.add((message.observers.link, message.observers.use_of));
         }
     }
 
     /// A message of another grid is observed.
     fn observe_beyond(&mut self, message: &Message) {
-        self.far.add_all(message.before.iter().chain(&*message.far).copied());
-        if message.link != 0 {
-            self.far.add((message.link, message.use_of));
+        self.far.add_all(message.chain.before.iter().chain(&*message.chain.far).copied());
+        if message.observers.link != 0 {
+            self.far.add((message.observers.link, message.observers.use_of));
         }
     }
 
@@ -180,7 +180,7 @@ impl ExactDetector {
         if later {
             self.links.freeze();
             let Some(grid) = self.grids.get_mut(&by.grid) else { return };
-            grid.pending.entry(at.me).or_default().push(Pending {
+            grid.later.pending.entry(at.me).or_default().push(Pending {
                 memory: access.memory,
                 address: at.address,
                 size: access.size,
@@ -211,28 +211,23 @@ impl ExactDetector {
             let message = Message {
                 live: at.mask,
                 mask: at.mask,
-                grid: by.grid,
-                writer: at.me,
-                cta: by.block as u32,
+                by: Writer { grid: by.grid, thread: at.me, cta: by.block as u32 },
                 reach: record.reach(),
                 size: record.size(),
-                link,
-                use_of: if link == 0 { 0 } else { self.links.use_of(link) },
+                observers: Observers { link, use_of: if link == 0 { 0 } else { self.links.use_of(link) } },
                 number: access.numbers.map_or(0, |numbers| numbers[lane as usize]),
                 failed: false,
-                before,
+                chain: Chain { before, handed, far },
                 entries,
-                handed,
-                far,
             };
             if bit(access.held) {
                 let held = Held { address: at.address, memory: access.memory, message };
-                grid.held.entry(at.me).or_default().push(held);
+                grid.later.held.entry(at.me).or_default().push(held);
             } else {
                 self.tell(by.grid, access.memory, at.row, message);
             }
         } else if later {
-            if let Some(pending) = grid.pending.get_mut(&at.me).and_then(|all| all.last_mut()) {
+            if let Some(pending) = grid.later.pending.get_mut(&at.me).and_then(|all| all.last_mut()) {
                 pending.carried = Some(carried);
             }
         } else {
@@ -266,28 +261,28 @@ impl ExactDetector {
                     sources.theirs |= if number.is_some() { message.mask } else { message.live };
                     sources.numbers.add(message.number);
                 }
-                if message.grid != by.grid && self.works.apart(message.grid, by.grid) {
+                if message.by.grid != by.grid && self.works.apart(message.by.grid, by.grid) {
                     if message.reach == Reach::System && record.reach() == Reach::System {
-                        sources.take_handed(&message.handed, by.grid, &self.works);
+                        sources.take_handed(&message.chain.handed, by.grid, &self.works);
                         sources.observe_beyond(message);
                     }
                     continue;
                 }
-                if message.grid != by.grid {
+                if message.by.grid != by.grid {
                     let both = message.reach >= Reach::Device && at.reach == Reach::Device;
                     if both {
-                        sources.take_handed(&message.handed, by.grid, &self.works);
+                        sources.take_handed(&message.chain.handed, by.grid, &self.works);
                         sources.observe_beyond(message);
                         sources.back |= message.entries.is_some();
                     }
                     if both
-                        && !self.works.wholly_ordered(message.grid, by.grid)
-                        && self.works.talk(message.grid, by.grid)
+                        && !self.works.wholly_ordered(message.by.grid, by.grid)
+                        && self.works.talk(message.by.grid, by.grid)
                     {
                         self.report.all.warn(super::report::SIDE_BY_SIDE, 1);
-                        for grid in [message.grid, by.grid] {
+                        for grid in [message.by.grid, by.grid] {
                             if let Some(grid) = self.grids.get_mut(&grid) {
-                                grid.letter = true;
+                                grid.total.letter = true;
                             }
                         }
                     }
@@ -295,14 +290,14 @@ impl ExactDetector {
                 }
                 let apart = message.apart(by.block as u32, cluster);
                 let both = message.reach >= apart && at.reach >= apart;
-                let strong = message.size == record.size() && (message.writer == at.me || both);
+                let strong = message.size == record.size() && (message.by.thread == at.me || both);
                 if !strong {
                     continue;
                 }
                 sources.entries = release::both(&sources.entries, &message.entries);
                 sources.observe(message);
-                sources.far.add_all(message.far.iter().copied());
-                sources.take_handed(&message.handed, by.grid, &self.works);
+                sources.far.add_all(message.chain.far.iter().copied());
+                sources.take_handed(&message.chain.handed, by.grid, &self.works);
             }
             if !found && number.is_some_and(|number| number != 0 && number <= messages.lost_up_to) {
                 sources.entries = release::both(&sources.entries, &messages.lost);
@@ -410,19 +405,18 @@ impl ExactDetector {
                 messages.fail(Message {
                     live,
                     mask,
-                    grid: by.grid,
-                    writer: ThreadKey::NOBODY,
-                    cta: by.block as u32,
+                    by: Writer { grid: by.grid, thread: ThreadKey::NOBODY, cta: by.block as u32 },
                     reach: record.reach(),
                     size: record.size(),
-                    link,
-                    use_of,
+                    observers: Observers { link, use_of },
                     number,
                     failed: true,
-                    before: before.clone(),
+                    chain: Chain {
+                        before: before.clone(),
+                        handed: sources.handed.clone(),
+                        far: sources.far.clone(),
+                    },
                     entries: entries.clone(),
-                    handed: sources.handed.clone(),
-                    far: sources.far.clone(),
                 });
             }
         }

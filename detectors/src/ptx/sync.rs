@@ -7,7 +7,7 @@ use bugaroo_semantics::event::{AccessKind, CopyId, Lanes, Proxy, Range, SiteNumb
 use bugaroo_semantics::scope::Strength;
 
 use super::check::{Actor, Check};
-use super::copies::Copy;
+use super::copies::{Copy, Issuer};
 use super::detector::ExactDetector;
 use super::record::{COPY, Kind, ONE, Record, WRITES, key};
 
@@ -181,7 +181,7 @@ impl Grid {
             if let Some(time) = self.objects.fenced(thread) {
                 Rc::make_mut(&mut known.view).advance(WriterSet::thread(thread), u64::from(time));
             }
-            let phase = self.clusters.entry(cta / self.cluster).or_default();
+            let phase = self.blocks.clusters.entry(cta / self.cluster).or_default();
             phase.arrivals.push((by.warp, by.first, 1 << lane, Some((0, known))));
         }
     }
@@ -193,7 +193,7 @@ impl Grid {
         }
         let time = self.ctas[by.cta as usize].clock;
         let (cta, warp) = (by.block as u32, &self.warps[by.warp as usize]);
-        let phase = self.clusters.entry(cta / self.cluster).or_default();
+        let phase = self.blocks.clusters.entry(cta / self.cluster).or_default();
         let mut add = |lanes: u32, known: &Known| {
             let place = by.first + last(lanes);
             let mut view = View::clone(&known.whole(cta, place));
@@ -212,7 +212,7 @@ impl Grid {
     /// Lanes go on behind it.
     pub fn cluster_leave(&mut self, by: &Lanes) {
         let cluster = by.block as u32 / self.cluster;
-        let Some(phase) = self.clusters.get_mut(&cluster) else { return };
+        let Some(phase) = self.blocks.clusters.get_mut(&cluster) else { return };
         let arrived = |arrival: &Arrival| arrival.0 == by.warp && arrival.2 & by.mask != 0;
         if phase.arrivals.iter().any(arrived) {
             // All that it waited for have arrived, and nobody can have arrived again.
@@ -270,15 +270,15 @@ impl Grid {
             warp.sync = Default::default();
         }
         if let Some(last) = last {
-            self.released.insert(block, last);
+            self.blocks.released.insert(block, last);
         }
-        self.slot_of.remove(&block);
+        self.blocks.slot_of.remove(&block);
         self.ctas[slot as usize] = Default::default();
     }
 
     /// A lane arrives at an mbarrier.
     pub fn mbarrier_arrive(&mut self, by: &Lanes, at: &Range, relaxed: bool) {
-        self.letter = true;
+        self.total.letter = true;
         if relaxed {
             return;
         }
@@ -294,7 +294,7 @@ impl Grid {
 
     /// A lane has found a phase completed.
     pub fn mbarrier_passed(&mut self, by: &Lanes, at: &Range, relaxed: bool) {
-        self.letter = true;
+        self.total.letter = true;
         if relaxed {
             return;
         }
@@ -316,11 +316,10 @@ impl Grid {
         let lane = by.mask.trailing_zeros();
         let time = self.ctas[by.cta as usize].clock;
         let known = self.warps[by.warp as usize].views.of(lane).clone();
-        let (slot, cta, place) = (by.cta, by.block as u32, by.first + lane);
-        let (waited, waited_reads, counted) = (None, None, Vec::new());
+        let issuer = Issuer { slot: by.cta, cta: by.block as u32, place: by.first + lane, time, known };
         self.copies.add(
             id,
-            Copy { slot, cta, place, time, known, proxy, site, from, to, waited, waited_reads, counted },
+            Copy { issuer, proxy, site, from, to, waited: None, waited_reads: None, counted: Vec::new() },
         );
         self.tick(by.cta);
     }
@@ -337,7 +336,7 @@ impl Grid {
 
     /// An mbarrier's phase counts a copy.
     pub fn copy_counted(&mut self, id: CopyId, at: &Range) {
-        self.letter = true;
+        self.total.letter = true;
         let mbarrier = self.copies.mbarrier(place_of(at.memory, at.address, 8));
         let counted = (mbarrier.token, mbarrier.phase);
         let Some(copy) = self.copies.get_mut(id) else { return };
@@ -345,7 +344,7 @@ impl Grid {
             return;
         }
         copy.counted.push(counted);
-        let view = copy.known.own_view(copy.cta, copy.place, copy.time);
+        let view = copy.issuer.known.own_view(copy.issuer.cta, copy.issuer.place, copy.issuer.time);
         let mbarrier = self.copies.mbarrier(place_of(at.memory, at.address, 8));
         mbarrier.gathering = joined(&mbarrier.gathering, &view);
     }
@@ -386,15 +385,18 @@ impl ExactDetector {
             lanes: 0,
             warps: 0,
             grid: id,
-            cta: copy.cta,
-            time: copy.time,
+            cta: copy.issuer.cta,
+            time: copy.issuer.time,
             kind: self.report.kinds.number(kind),
             link: copy_id as u32,
-            base: copy.place as i16,
+            base: copy.issuer.place as i16,
             shape: ONE,
             flags: COPY | if writes { WRITES } else { 0 },
         };
-        let lives = grid.ctas.get(copy.slot as usize).filter(|cta| cta.clock > 0 && cta.block == copy.cta);
+        let lives = grid
+            .ctas
+            .get(copy.issuer.slot as usize)
+            .filter(|cta| cta.clock > 0 && cta.block == copy.issuer.cta);
         let fenced = lives.filter(|_| copy.proxy == Proxy::Async).map(|cta| cta.proxy_fence);
         let end = range.address.saturating_add(range.bytes);
         let mut at = range.address;
@@ -409,7 +411,7 @@ impl ExactDetector {
                 works: &self.works,
                 links: &mut self.links,
                 grid: Some(grid),
-                actor: Actor::Copy(&copy.known, copy.place, copy.time, fenced),
+                actor: Actor::Copy(&copy.issuer.known, copy.issuer.place, copy.issuer.time, fenced),
                 settled: 0,
                 report: &mut self.report,
                 candidates: None,

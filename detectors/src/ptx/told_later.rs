@@ -20,13 +20,13 @@ impl ExactDetector {
         let lane = by.mask.trailing_zeros();
         let me = key(by.block as u32, by.first + lane);
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
-        if grid.held.is_empty() && !self.told[usize::from(range.memory != WhoseBytes::Global)] {
+        if grid.later.held.is_empty() && !self.told[usize::from(range.memory != WhoseBytes::Global)] {
             // It was not a strong one, and stands over nothing.
             return;
         }
         let mut landed: Vec<(u64, Message)> = Vec::new();
         let mut covered = Vec::new();
-        if let Some(held) = grid.held.get_mut(&me) {
+        if let Some(held) = grid.later.held.get_mut(&me) {
             held.retain_mut(|store| {
                 let size = 1u32 << store.message.size;
                 let is_it = store.memory == range.memory && (number == 0 || store.message.number == number);
@@ -47,7 +47,7 @@ impl ExactDetector {
                 store.message.live != 0
             });
             if held.is_empty() {
-                grid.held.remove(&me);
+                grid.later.held.remove(&me);
             }
         }
         if last && covered.is_empty() {
@@ -79,7 +79,7 @@ impl ExactDetector {
         let lane = by.mask.trailing_zeros();
         let me = key(by.block as u32, by.first + lane);
         let Some(grid) = self.grids.get_mut(&by.grid) else { return };
-        let Some(mut pending) = grid.pending.remove(&me) else { return };
+        let Some(mut pending) = grid.later.pending.remove(&me) else { return };
         let mut index = 0;
         while index < pending.len() {
             let read = &mut pending[index];
@@ -139,7 +139,7 @@ impl ExactDetector {
         if !pending.is_empty()
             && let Some(grid) = self.grids.get_mut(&by.grid)
         {
-            grid.pending.insert(me, pending);
+            grid.later.pending.insert(me, pending);
         }
     }
 
@@ -182,13 +182,14 @@ impl ExactDetector {
         let Some(cells) = &mut row.cells else { return };
         for cell in cells.iter_mut() {
             let Some(messages) = cell.messages() else { continue };
-            let its =
-                |message: &&mut Message| (message.link, message.use_of) == (link, use_of) && !message.failed;
+            let its = |message: &&mut Message| {
+                (message.observers.link, message.observers.use_of) == (link, use_of) && !message.failed
+            };
             for message in messages.all.iter_mut().filter(its) {
                 message.entries = release::both(&message.entries, &sources.entries);
-                message.handed.add_all(sources.handed.iter().copied());
-                message.far.add_all(sources.far.iter().copied());
-                message.before.add_all(before.iter().copied().filter(|name| name.0 != link));
+                message.chain.handed.add_all(sources.handed.iter().copied());
+                message.chain.far.add_all(sources.far.iter().copied());
+                message.chain.before.add_all(before.iter().copied().filter(|name| name.0 != link));
             }
         }
     }

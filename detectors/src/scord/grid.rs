@@ -37,14 +37,7 @@ pub(super) struct Program {
 /// A grid that is running.
 #[derive(Debug)]
 pub(super) struct Grid {
-    pub id: WorkId,
-    pub first_site: SiteNumber,
-    pub needs: Needs,
-    /// What is looked at; None: everything.
-    pub watched: Option<Watched>,
-    shape: Shape,
-    options: ScordOptions,
-    roles: Option<Rc<[Role]>>,
+    pub given: Given,
     layout: EntryLayout,
     pub(super) warps: Vec<Warp>,
     pub(super) ctas: Vec<Cta>,
@@ -57,6 +50,19 @@ pub(super) struct Grid {
     pub(super) phases: u32,
     /// Accesses up to now.
     pub(super) accesses: u64,
+}
+
+/// What is launched, and how it is looked at.
+#[derive(Debug)]
+pub(super) struct Given {
+    pub id: WorkId,
+    pub first_site: SiteNumber,
+    pub needs: Needs,
+    /// What is looked at; None: everything.
+    pub watched: Option<Watched>,
+    shape: Shape,
+    options: ScordOptions,
+    roles: Option<Rc<[Role]>>,
 }
 
 impl Grid {
@@ -74,13 +80,15 @@ impl Grid {
         }
         let tag = options.cache.map(|bits| bits.min(layout.widths().tag));
         Grid {
-            id,
-            first_site,
-            needs: program.needs,
-            watched: None,
-            shape,
-            options,
-            roles: program.roles.clone(),
+            given: Given {
+                id,
+                first_site,
+                needs: program.needs,
+                watched: None,
+                shape,
+                options,
+                roles: program.roles.clone(),
+            },
             layout,
             warps: (0..shape.warps).map(|_| Warp::default()).collect(),
             ctas: (0..shape.ctas).map(|_| Cta::default()).collect(),
@@ -97,10 +105,10 @@ impl Grid {
     pub fn begin_block(&mut self, slot: u32, block: u64) {
         let Some(cta) = self.ctas.get_mut(slot as usize) else { return };
         let number = self.layout.block(block);
-        *cta = Cta::new(number, self.shape.threads_per_cta, self.phases);
-        for index in 0..self.shape.warps_per_cta {
-            let threads = self.shape.threads_per_cta.saturating_sub(index * 32).min(32);
-            let at = (slot * self.shape.warps_per_cta + index) as usize;
+        *cta = Cta::new(number, self.given.shape.threads_per_cta, self.phases);
+        for index in 0..self.given.shape.warps_per_cta {
+            let threads = self.given.shape.threads_per_cta.saturating_sub(index * 32).min(32);
+            let at = (slot * self.given.shape.warps_per_cta + index) as usize;
             let Some(warp) = self.warps.get_mut(at) else { continue };
             *warp = Warp::new(number, index, threads);
             warp.tell(&self.layout, self.blocks.fences(number, index), self.blocks.barriers(number));
@@ -117,7 +125,7 @@ impl Grid {
     /// Lanes of a warp access global memory.
     pub fn access(&mut self, access: &Access<'_>, reports: &mut Reports) {
         let number = self.sites.number(access.site);
-        let role = match &self.roles {
+        let role = match &self.given.roles {
             Some(roles) => roles.get(number as usize).copied().unwrap_or_default(),
             // Who has not been learnt is as old as the paper.
             None => Role { volatile: true, ..Role::default() },
@@ -126,7 +134,7 @@ impl Grid {
         if role.covered && !strong {
             return;
         }
-        if self.options.cache.is_some() && access.bytes() < 4 {
+        if self.given.options.cache.is_some() && access.bytes() < 4 {
             reports.warn_once(
                 "scord: accesses of less than four bytes are not looked at where metadata is a cache",
             );
@@ -138,7 +146,7 @@ impl Grid {
         }
         self.accesses += 1;
         let Some(warp) = self.warps.get_mut(access.by.warp as usize) else { return };
-        let diverged = self.options.independent_threads && warp.meet(access.by.mask, &self.layout);
+        let diverged = self.given.options.independent_threads && warp.meet(access.by.mask, &self.layout);
         let wrapped = warp.epoch_wrapped(&self.layout);
         let mut now = Now {
             who: warp.who,
@@ -167,7 +175,7 @@ impl Grid {
             _ => 0,
         };
         // Locks and fences count, whoever looks at the memory.
-        let watched = self.watched.as_ref().map_or(u32::MAX, |watched| watched.lanes(access));
+        let watched = self.given.watched.as_ref().map_or(u32::MAX, |watched| watched.lanes(access));
         for (lanes, writes) in [(access.by.mask & !failed, now.writes), (failed, false)] {
             let lanes = lanes & watched;
             if lanes != 0 {
@@ -186,8 +194,11 @@ impl Grid {
 
     /// What an access means for locks, behind it.
     fn lock(&mut self, access: &Access<'_>, atomic: bool, device: bool, reports: &mut Reports) {
-        if matches!(access.kind, AccessKind::Atomic(AtomOp::Cas)) && access.wrote != 0 && !self.needs.locks {
-            self.needs.locks = true;
+        if matches!(access.kind, AccessKind::Atomic(AtomOp::Cas))
+            && access.wrote != 0
+            && !self.given.needs.locks
+        {
+            self.given.needs.locks = true;
             self.refit();
         }
         let Some(warp) = self.warps.get_mut(access.by.warp as usize) else { return };
@@ -207,12 +218,12 @@ impl Grid {
 
     /// A fence, or a release, which is one before its access. `locks`: it makes locks active.
     pub fn fence(&mut self, by: &Lanes, device: bool, locks: bool, reports: &mut Reports) {
-        if !self.needs.fences {
-            self.needs.fences = true;
+        if !self.given.needs.fences {
+            self.given.needs.fences = true;
             self.refit();
         }
         let Some(warp) = self.warps.get_mut(by.warp as usize) else { return };
-        if self.options.independent_threads {
+        if self.given.options.independent_threads {
             warp.meet(by.mask, &self.layout);
         }
         let counts = warp.fenced(device);
@@ -239,7 +250,7 @@ impl Grid {
 
     /// Threads of a block have met.
     pub(super) fn tell_barriers(&mut self, number: u32, barriers: u32, reports: &mut Reports) {
-        let per_cta = self.shape.warps_per_cta as usize;
+        let per_cta = self.given.shape.warps_per_cta as usize;
         for slot in 0..self.ctas.len() {
             if self.ctas[slot].is(number) {
                 let warps = self.warps.iter_mut().skip(slot * per_cta).take(per_cta);
@@ -252,7 +263,7 @@ impl Grid {
     /// Lanes have met at a barrier of the warp.
     pub fn warp_barrier(&mut self, by: &Lanes) {
         if let Some(warp) = self.warps.get_mut(by.warp as usize)
-            && self.options.independent_threads
+            && self.given.options.independent_threads
         {
             warp.together(&self.layout);
         }
@@ -270,7 +281,8 @@ impl Grid {
 
     /// The program turns out to fence, or to lock: the words get the fields for it.
     fn refit(&mut self) {
-        let layout = layout_of(&self.shape, self.options, self.roles.as_deref(), self.needs);
+        let layout =
+            layout_of(&self.given.shape, self.given.options, self.given.roles.as_deref(), self.given.needs);
         let old = std::mem::replace(&mut self.layout, layout);
         if old == layout {
             return;
@@ -302,7 +314,7 @@ impl Grid {
 
     /// How many blocks a cluster has.
     pub(super) fn cluster(&self) -> u32 {
-        self.shape.cluster.max(1)
+        self.given.shape.cluster.max(1)
     }
 
     /// Rows that there was no room for since the last call.

@@ -134,19 +134,19 @@ impl Scord {
     /// The grid, and where it reports.
     #[inline]
     fn grid(&mut self, id: WorkId) -> Option<(&mut Grid, &mut Reports)> {
-        if self.grids.get(self.latest).is_none_or(|grid| grid.id != id) {
-            self.latest = self.grids.iter().position(|grid| grid.id == id)?;
+        if self.grids.get(self.latest).is_none_or(|grid| grid.given.id != id) {
+            self.latest = self.grids.iter().position(|grid| grid.given.id == id)?;
         }
         Some((&mut self.grids[self.latest], &mut self.reports))
     }
 
     fn end(&mut self, id: WorkId) {
-        if let Some(at) = self.grids.iter().position(|grid| grid.id == id) {
+        if let Some(at) = self.grids.iter().position(|grid| grid.given.id == id) {
             let mut grid = self.grids.remove(at);
             report::refused(&mut self.reports, grid.take_refused());
-            let needs = &mut self.programs.entry(grid.first_site).or_default().needs;
-            needs.fences |= grid.needs.fences;
-            needs.locks |= grid.needs.locks;
+            let needs = &mut self.programs.entry(grid.given.first_site).or_default().needs;
+            needs.fences |= grid.given.needs.fences;
+            needs.locks |= grid.given.needs.locks;
         }
     }
 }
@@ -208,7 +208,7 @@ impl Observer for Scord {
                 self.end(grid);
                 let program = self.programs.entry(first_site).or_default();
                 let mut new = Grid::new((grid, first_site), shape, self.options, program, &mut self.reports);
-                new.watched = self.watched.remove(&grid);
+                new.given.watched = self.watched.remove(&grid);
                 self.grids.push(new);
             }
             Event::GridEnd { grid } => self.end(grid),

@@ -29,9 +29,7 @@ struct Judged {
 /// The access and what it is judged by.
 pub(super) struct Sweep<'a> {
     pub access: &'a Access<'a>,
-    pub layout: &'a EntryLayout,
-    pub blocks: &'a ScordBlocks,
-    pub sites: &'a Sites,
+    pub by: Judge<'a>,
     pub reports: &'a mut Reports,
     /// Locks, where lanes hold different ones.
     pub held: Option<&'a Held>,
@@ -46,6 +44,13 @@ pub(super) struct Sweep<'a> {
     lanes: Result<u64, u32>,
 }
 
+/// What accesses are judged by.
+pub(super) struct Judge<'a> {
+    pub layout: &'a EntryLayout,
+    pub blocks: &'a ScordBlocks,
+    pub sites: &'a Sites,
+}
+
 impl<'a> Sweep<'a> {
     /// Of an access as `now` says it.
     pub fn new(
@@ -56,7 +61,17 @@ impl<'a> Sweep<'a> {
         reports: &'a mut Reports,
     ) -> Sweep<'a> {
         let fresh = fresh(layout, &now);
-        Sweep { access, layout, blocks, sites, reports, held, now, last: None, fresh, told: 0, lanes: Err(0) }
+        Sweep {
+            access,
+            by: Judge { layout, blocks, sites },
+            reports,
+            held,
+            now,
+            last: None,
+            fresh,
+            told: 0,
+            lanes: Err(0),
+        }
     }
 
     /// Checks it and notes it, for these lanes of it.
@@ -113,7 +128,7 @@ impl<'a> Sweep<'a> {
         let mut at = start;
         loop {
             let end = (at | 127).min(last);
-            let by_word = self.held.is_none() && self.layout.thread_bits() == 0;
+            let by_word = self.held.is_none() && self.by.layout.thread_bits() == 0;
             // Without tags: what has one has no such rows.
             if by_word
                 && end - at == 127
@@ -130,7 +145,7 @@ impl<'a> Sweep<'a> {
             if row.tag != self.now.who.tag {
                 self.now.who.tag = row.tag;
                 self.last = None;
-                self.fresh = fresh(self.layout, &self.now);
+                self.fresh = fresh(self.by.layout, &self.now);
             }
             let shift = row.shift;
             let (low, high) = ((at & 127) >> shift, (end & 127) >> shift);
@@ -215,10 +230,10 @@ impl<'a> Sweep<'a> {
             let at = first + ((index as u64) << shift);
             let lane = self.lane(at);
             if let Some(held) = self.held {
-                let bits = self.layout.widths().bloom;
+                let bits = self.by.layout.widths().bloom;
                 self.now.who.bloom = held.bloom(lane, bits, self.now.who.block);
                 self.last = None;
-                self.fresh = fresh(self.layout, &self.now);
+                self.fresh = fresh(self.by.layout, &self.now);
             }
             self.one(word, at, shift, lane);
         }
@@ -227,7 +242,7 @@ impl<'a> Sweep<'a> {
     /// One word of one lane.
     #[inline]
     fn one(&mut self, word: &mut u64, at: u64, shift: u32, lane: u32) {
-        let (threads, mine) = (self.layout.thread_bits(), self.layout.thread(lane));
+        let (threads, mine) = (self.by.layout.thread_bits(), self.by.layout.thread(lane));
         let old = *word;
         if old == 0 || old == self.fresh | mine {
             *word = self.fresh | mine;
@@ -260,10 +275,10 @@ impl<'a> Sweep<'a> {
     }
 
     fn judge(&self, old: u64) -> Judged {
-        let md = self.layout.unpack(old);
-        let since = self.blocks.since(self.layout, &md, self.now.who.block);
+        let md = self.by.layout.unpack(old);
+        let since = self.by.blocks.since(self.by.layout, &md, self.now.who.block);
         let verdict = check(&md, &self.now, since);
-        let new = self.layout.pack(&update(&md, &self.now, since, verdict));
+        let new = self.by.layout.pack(&update(&md, &self.now, since, verdict));
         let race = if let ScordVerdict::Race(condition) = verdict { Some(condition) } else { None };
         Judged { old, new, race, own: is_own(&md, &self.now), same_thread: true }
     }
@@ -281,9 +296,9 @@ impl<'a> Sweep<'a> {
         let piece = if lane == low { at } else { self.access.address(lane) & (u64::MAX << shift) };
         let race = Race {
             condition,
-            layout: self.layout,
-            sites: self.sites,
-            md: self.layout.unpack(judged.old),
+            layout: self.by.layout,
+            sites: self.by.sites,
+            md: self.by.layout.unpack(judged.old),
             own: judged.own,
             at: piece,
             piece: 1 << shift,
