@@ -19,7 +19,7 @@ use crate::devices;
 use crate::error::{CallResult, Status};
 use crate::lane::Ticket;
 use crate::objects::context::Broken;
-use crate::objects::queue::{Flight, WorkProgress};
+use crate::objects::queue::{Flight, Shown, WorkProgress};
 use crate::objects::work::LaunchRequest;
 use crate::seeds::{beyond_seed, mix};
 use crate::state::Gpu;
@@ -176,8 +176,7 @@ impl Gpu {
                     armed,
                     workspace,
                     feed,
-                    conflicts,
-                    coverage,
+                    shown: Shown { conflicts, coverage },
                     worked: 0,
                 })
             }
@@ -290,9 +289,10 @@ impl Gpu {
         let function = flight.function;
         let broken = flight.feed.as_ref().is_some_and(Feed::is_broken);
         let stale = flight.grid.model().map(|model| model.stale_reads()).unwrap_or_default();
-        let found = flight.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
+        let found = flight.shown.conflicts.as_ref().map(|conflicts| conflicts.borrow().found().clone());
         let found = found.unwrap_or_default();
-        let coverage = flight.coverage.as_ref().map(|coverage| coverage.borrow().found()).unwrap_or_default();
+        let coverage =
+            flight.shown.coverage.as_ref().map(|coverage| coverage.borrow().found()).unwrap_or_default();
         let (executed, delays) = self.discard(ticket, flight);
         self.running.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);

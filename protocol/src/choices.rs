@@ -26,6 +26,17 @@ pub enum DelayedSpace {
     Global,
 }
 
+impl DelayedSpace {
+    /// A probability for global and for shared memory: this one where stores are delayed, and 0 elsewhere.
+    pub fn each(self, probability: f64) -> (f64, f64) {
+        match self {
+            DelayedSpace::Both => (probability, probability),
+            DelayedSpace::Global => (probability, 0.0),
+            DelayedSpace::Shared => (0.0, probability),
+        }
+    }
+}
+
 /// Who runs next on the virtual GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

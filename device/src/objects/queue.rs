@@ -34,12 +34,18 @@ pub struct Flight {
     pub(crate) workspace: Option<u64>,
     /// What feeds detectors, where device code does.
     pub(crate) feed: Option<Feed>,
+    pub(crate) shown: Shown,
+    /// Work that it had done when that was last looked at.
+    pub(crate) worked: u64,
+}
+
+/// What a kernel shows, where the orders ask for it.
+#[derive(Debug)]
+pub(crate) struct Shown {
     /// Its conflicts, where the orders ask for them.
     pub(crate) conflicts: Option<Rc<RefCell<ConflictObserver>>>,
     /// What of its threads' communication it shows, where the orders ask for it.
     pub(crate) coverage: Option<Rc<RefCell<Coverage>>>,
-    /// Work that it had done when that was last looked at.
-    pub(crate) worked: u64,
 }
 
 /// How far a piece of work is.

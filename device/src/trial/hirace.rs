@@ -16,13 +16,13 @@ use bugaroo_detectors::hirace::{Widths, WordLayout};
 use bugaroo_detectors::watched::Watched;
 use bugaroo_device_handlers::hirace::{HIRACE_VARIABLE, HiraceState, block, control, page, race};
 use bugaroo_injector::logging::{RecordPlace, Told as Stands};
-use bugaroo_semantics::Observer;
-use bugaroo_semantics::event::{Event, Shape, SiteNumber, WhoseBytes as Where};
+use bugaroo_semantics::event::{Shape, SiteNumber, WhoseBytes as Where};
 use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, LaunchWatch, Memory, Program};
 
+use crate::trial::attached::{Allocated, Attached, accesses};
 use crate::trial::logging::broken::Broken;
-use crate::trial::looking::{Arrays, Sizes, entries, watched_table, words};
+use crate::trial::looking::{Sizes, watched_table, words};
 
 /// What there is to know of a launch.
 #[derive(Clone, Debug)]
@@ -41,72 +41,52 @@ pub struct HiraceLaunch {
     pub counted: Option<String>,
 }
 
-/// Memory of a launch.
-#[derive(Debug)]
-struct Allocated {
-    state: HiraceState,
-    arrays: Arrays,
-    /// Entries of the report.
-    races: u64,
-}
-
-impl Allocated {
-    fn new(launch: &HiraceLaunch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
-        let shape = launch.shape;
-        let [thread, block_bits, warp_clock, block_clock, site] = launch.device.layout.widths();
-        let (units, pages) = sizes.units(page::UNIT);
-        // A device may keep the first kilobyte for itself.
-        let shared_pages = u64::from(shape.shared_bytes).div_ceil(1 << page::SHIFT) + 1;
-        let ctas = u64::from(shape.ctas.max(1));
-        let block_bytes = block::bytes(shape.warps_per_cta);
-        let mut arrays = Arrays::default();
-        let table = launch.watched.as_ref().map(watched_table);
-        let found = (|| {
-            let watched = table.map_or(Some(0), |table| arrays.put(memory, &table, sizes.kind))?;
-            let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
-            Some(HiraceState {
-                control: take(1, control::BYTES)?,
-                slots: take(shape.blocks, 4)?,
-                blocks: take(ctas, block_bytes)?,
-                keys: take(pages, 8)?,
-                pages: take(pages, 8)?,
-                shared: take(ctas.checked_mul(shared_pages)?, 8)?,
-                words: take(units, page::UNIT * 8)?,
-                races: take(sizes.races, race::BYTES)?,
-                units,
-                global_from: GLOBAL_BASE,
-                block_bytes,
-                watched,
-                page_mask: u32::try_from(pages - 1).ok()?,
-                race_mask: u32::try_from(sizes.races.checked_sub(1)?).ok()?,
-                ctas: shape.ctas.max(1),
-                shared_pages: u32::try_from(shared_pages).ok()?,
-                thread,
-                block: block_bits,
-                warp_clock,
-                block_clock,
-                site,
-                lockstep: launch.device.lockstep.into(),
-            })
-        })();
-        match found {
-            Some(state) => Ok(Allocated { state, arrays, races: sizes.races }),
-            None => {
-                arrays.free(memory);
-                Err(Broken::NoShadow)
-            }
-        }
-    }
+/// Takes memory for a launch.
+fn allocate(launch: &HiraceLaunch, sizes: Sizes, memory: &mut Memory) -> Option<Allocated<HiraceState>> {
+    let shape = launch.shape;
+    let [thread, block_bits, warp_clock, block_clock, site] = launch.device.layout.widths();
+    let (units, pages) = sizes.units(page::UNIT);
+    // A device may keep the first kilobyte for itself.
+    let shared_pages = u64::from(shape.shared_bytes).div_ceil(1 << page::SHIFT) + 1;
+    let ctas = u64::from(shape.ctas.max(1));
+    let block_bytes = block::bytes(shape.warps_per_cta);
+    let table = launch.watched.as_ref().map(watched_table);
+    Allocated::new(sizes.races, memory, |arrays, memory| {
+        let watched = table.map_or(Some(0), |table| arrays.put(memory, &table, sizes.kind))?;
+        let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
+        Some(HiraceState {
+            control: take(1, control::BYTES)?,
+            slots: take(shape.blocks, 4)?,
+            blocks: take(ctas, block_bytes)?,
+            keys: take(pages, 8)?,
+            pages: take(pages, 8)?,
+            shared: take(ctas.checked_mul(shared_pages)?, 8)?,
+            words: take(units, page::UNIT * 8)?,
+            races: take(sizes.races, race::BYTES)?,
+            units,
+            global_from: GLOBAL_BASE,
+            block_bytes,
+            watched,
+            page_mask: u32::try_from(pages - 1).ok()?,
+            race_mask: u32::try_from(sizes.races.checked_sub(1)?).ok()?,
+            ctas: shape.ctas.max(1),
+            shared_pages: u32::try_from(shared_pages).ok()?,
+            thread,
+            block: block_bits,
+            warp_clock,
+            block_clock,
+            site,
+            lockstep: launch.device.lockstep.into(),
+        })
+    })
 }
 
 /// A launch that device code looks at.
 pub struct Looking {
     launch: HiraceLaunch,
-    allocated: Allocated,
-    /// Address of the module's variable.
-    variable: u64,
+    allocated: Allocated<HiraceState>,
+    attached: Attached,
     told: Rc<RefCell<HiraceTold>>,
-    observer: Rc<RefCell<dyn Observer>>,
 }
 
 impl std::fmt::Debug for Looking {
@@ -134,11 +114,9 @@ impl Looking {
         memory: &mut Memory,
     ) -> Result<Looking, Broken> {
         let (variable, _) = program.variable(HIRACE_VARIABLE).ok_or(Broken::NoDetector)?;
-        let allocated = Allocated::new(&launch, sizes, memory)?;
-        let LaunchWatch { observer, grid, first_site } = watch;
-        let (shape, lockstep) = (launch.shape, launch.device.lockstep);
-        observer.borrow_mut().event(&Event::GridBegin { grid, shape, lockstep, first_site });
-        Ok(Looking { launch, allocated, variable, told, observer })
+        let allocated = allocate(&launch, sizes, memory).ok_or(Broken::NoShadow)?;
+        let attached = Attached::begin(variable, (launch.shape, launch.device.lockstep), watch);
+        Ok(Looking { launch, allocated, attached, told })
     }
 
     /// Where its shadow words are: the first address and the one behind the last.
@@ -147,31 +125,28 @@ impl Looking {
         (words, words + units * page::UNIT * 8)
     }
 
-    /// Puts its memory where the module finds it. There is one place for all launches of a module.
+    /// Puts its memory where the module finds it.
     pub fn enter(&self, memory: &mut Memory) {
-        // The variable lives as long as its module.
-        let _ = memory.write(self.variable, &self.allocated.state.to_bytes());
+        self.attached.say(&self.allocated.state.to_bytes(), memory);
     }
 
     /// Takes it away.
     pub fn leave(&self, memory: &mut Memory) {
-        // As above.
-        let _ = memory.write(self.variable, &HiraceState::default().to_bytes());
+        self.attached.say(&HiraceState::default().to_bytes(), memory);
     }
 
     /// The launch is over: tells what was found, gives the memory back, and answers how many accesses of warps were looked at.
     pub fn end(self, memory: &mut Memory) -> u64 {
         self.leave(memory);
         let accesses = self.tell(memory);
-        self.allocated.arrays.free(memory);
-        self.observer.borrow_mut().event(&Event::GridEnd { grid: self.launch.device.grid });
+        self.attached.end(&self.allocated.arrays, memory);
         accesses
     }
 
     fn tell(&self, memory: &Memory) -> u64 {
         let state = &self.allocated.state;
         let mut told = self.told.borrow_mut();
-        let entries = entries(memory, state.races, self.allocated.races);
+        let entries = self.allocated.report(memory, state.races);
         for entry in &entries {
             if let Some(raced) = self.raced(entry) {
                 told.race(&self.launch.device, &raced);
@@ -186,8 +161,7 @@ impl Looking {
             counted: self.launch.counted.clone(),
             too_large: false,
         });
-        let of_slot = |slot| words(memory, state.blocks + slot * state.block_bytes + block::ACCESSES as u64);
-        (0..u64::from(state.ctas)).filter_map(of_slot).map(|[accesses]: [u64; 1]| accesses).sum()
+        accesses(memory, state.blocks + block::ACCESSES as u64, state.ctas, state.block_bytes)
     }
 
     /// An entry of the report. None where it is none that device code writes: the program has written over it.

@@ -299,11 +299,7 @@ impl Injection {
         let selected = self.kernels.as_ref().is_none_or(|kernels| kernels.is_match(kernel));
         let variation = &orders.variation;
         let pw = if selected { variation.pw } else { 0.0 };
-        let probabilities = match variation.space {
-            DelayedSpace::Both => (pw, pw),
-            DelayedSpace::Global => (pw, 0.0),
-            DelayedSpace::Shared => (0.0, pw),
-        };
+        let probabilities = variation.space.each(pw);
         let handlers = match &injected.form {
             Form::Handlers(handlers) => handlers,
             Form::Logs(_) => return Ok(Arms::default()),

@@ -1,5 +1,6 @@
 //! What a trial is, apart from the device: orders and what is injected by them, the fork server, what looks on, and the report.
 
+mod attached;
 pub mod blocked;
 pub mod cache;
 pub mod conflicts;

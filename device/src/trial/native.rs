@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::{InjectionPoint, SiteTable};
-use bugaroo_protocol::{DelayedSpace, Model, Orders};
+use bugaroo_protocol::{Model, Orders};
 use bugaroo_ptx::types::Scope;
 use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{MemoryModel, Program};
@@ -108,20 +108,12 @@ impl Native {
     ) -> Result<Chosen, String> {
         let text = self.text(orders, module)?;
         let seed = (orders.seed, ordinal);
-        let pw = [pw.0, pw.1];
         let variation = &orders.variation;
         let (maker, pr) = match orders.model() {
-            Some(Model::Ptx) => {
-                let pr = match (selected, variation.space) {
-                    (false, _) => [0.0, 0.0],
-                    (true, DelayedSpace::Both) => [variation.pr, variation.pr],
-                    (true, DelayedSpace::Global) => [variation.pr, 0.0],
-                    (true, DelayedSpace::Shared) => [0.0, variation.pr],
-                };
-                (text.ptx(), pr)
-            }
-            _ => (text.store_buffer(&self.table), [0.0; 2]),
+            Some(Model::Ptx) => (text.ptx(), variation.space.each(if selected { variation.pr } else { 0.0 })),
+            _ => (text.store_buffer(&self.table), (0.0, 0.0)),
         };
+        let (pw, pr) = (<[f64; 2]>::from(pw), <[f64; 2]>::from(pr));
         let settings = ModelSettings {
             pw,
             pr,

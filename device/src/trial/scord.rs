@@ -21,15 +21,15 @@ use bugaroo_device_handlers::scord::{
 };
 use bugaroo_injector::logging::{RecordPlace, Told as Stands};
 use bugaroo_injector::scord::{fences, locks};
-use bugaroo_semantics::Observer;
 use bugaroo_semantics::effect::Stated;
-use bugaroo_semantics::event::{Event, Shape, SiteNumber, WorkId};
+use bugaroo_semantics::event::{Shape, SiteNumber, WorkId};
 use bugaroo_semantics::inferred::Role;
 use bugaroo_semantics::scope::Strength;
 use bugaroo_simulator::{GLOBAL_BASE, LaunchWatch, Memory, Program};
 
+use crate::trial::attached::{Allocated, Attached, accesses};
 use crate::trial::logging::broken::Broken;
-use crate::trial::looking::{Arrays, Sizes, entries, watched_table, words};
+use crate::trial::looking::{Sizes, watched_table, words};
 
 /// Bytes that metadata may take if nothing else is said.
 pub const MOST_BYTES: u64 = 4 << 30;
@@ -103,84 +103,65 @@ impl ScordLaunch {
     }
 }
 
-/// Memory of a launch.
-#[derive(Debug)]
-struct Allocated {
-    state: ScordState,
-    arrays: Arrays,
-    /// Entries of the report.
-    races: u64,
-}
-
-impl Allocated {
-    fn new(launch: &ScordLaunch, sizes: Sizes, memory: &mut Memory) -> Result<Allocated, Broken> {
-        let (shape, layout) = (launch.shape, &launch.device.layout);
-        let fields = layout.fields();
-        let of = |(shift, bits): (u32, u32)| field(shift, bits);
-        let (units, pages) = sizes.units(page::UNIT);
-        let ctas = u64::from(shape.ctas.max(1));
-        let numbers = shape.blocks.min(layout.blocks()).max(1);
-        let (has_fences, has_locks) = launch.has;
-        let block_bytes = block::bytes(shape.warps_per_cta, has_locks);
-        let table = launch.table();
-        let mut arrays = Arrays::default();
-        let watched = launch.watched.as_ref().map(watched_table);
-        let found = (|| {
-            let watched = watched.map_or(Some(0), |table| arrays.put(memory, &table, sizes.kind))?;
-            let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
-            Some(ScordState {
-                control: take(1, control::BYTES)?,
-                slots: take(shape.blocks.max(1), 4)?,
-                blocks: take(ctas, block_bytes)?,
-                keys: take(pages, 8)?,
-                pages: take(pages, 8)?,
-                words: take(units, page::UNIT * 8)?,
-                races: take(sizes.races, race::BYTES)?,
-                counts: take(numbers, 8)?,
-                file: if has_fences { take(numbers, 8 * u64::from(shape.warps_per_cta))? } else { 0 },
-                places: take(table.len().max(4) as u64, 1)?,
-                units,
-                global_from: GLOBAL_BASE,
-                // Nobody has accessed it, and yet by an atomic: no access leaves that.
-                moved: u64::from(IS_ATOM) << fields.flags.0,
-                watched,
-                page_mask: u32::try_from(pages - 1).ok()?,
-                race_mask: u32::try_from(sizes.races.checked_sub(1)?).ok()?,
-                ctas: shape.ctas.max(1),
-                warps: shape.warps_per_cta,
-                block_bytes: u32::try_from(block_bytes).ok()?,
-                locks: has_locks.into(),
-                bloom: of(fields.bloom),
-                flags: of(fields.flags),
-                barrier: of(fields.barrier),
-                blk_fence: of(fields.blk_fence),
-                dev_fence: of(fields.dev_fence),
-                warp: of(fields.warp),
-                block: of(fields.block),
-                site: of(fields.site),
-                wrote: of(fields.wrote),
-                unused: 0,
-            })
-        })();
-        let written = found.filter(|state| memory.write(state.places, &table).is_ok());
-        match written {
-            Some(state) => Ok(Allocated { state, arrays, races: sizes.races }),
-            None => {
-                arrays.free(memory);
-                Err(Broken::NoMetadata)
-            }
-        }
-    }
+/// Takes memory for a launch.
+fn allocate(launch: &ScordLaunch, sizes: Sizes, memory: &mut Memory) -> Option<Allocated<ScordState>> {
+    let (shape, layout) = (launch.shape, &launch.device.layout);
+    let fields = layout.fields();
+    let of = |(shift, bits): (u32, u32)| field(shift, bits);
+    let (units, pages) = sizes.units(page::UNIT);
+    let ctas = u64::from(shape.ctas.max(1));
+    let numbers = shape.blocks.min(layout.blocks()).max(1);
+    let (has_fences, has_locks) = launch.has;
+    let block_bytes = block::bytes(shape.warps_per_cta, has_locks);
+    let table = launch.table();
+    let watched = launch.watched.as_ref().map(watched_table);
+    Allocated::new(sizes.races, memory, |arrays, memory| {
+        let watched = watched.map_or(Some(0), |table| arrays.put(memory, &table, sizes.kind))?;
+        let mut take = |count: u64, bytes: u64| arrays.take(memory, count, bytes, sizes.kind);
+        let state = ScordState {
+            control: take(1, control::BYTES)?,
+            slots: take(shape.blocks.max(1), 4)?,
+            blocks: take(ctas, block_bytes)?,
+            keys: take(pages, 8)?,
+            pages: take(pages, 8)?,
+            words: take(units, page::UNIT * 8)?,
+            races: take(sizes.races, race::BYTES)?,
+            counts: take(numbers, 8)?,
+            file: if has_fences { take(numbers, 8 * u64::from(shape.warps_per_cta))? } else { 0 },
+            places: take(table.len().max(4) as u64, 1)?,
+            units,
+            global_from: GLOBAL_BASE,
+            // Nobody has accessed it, and yet by an atomic: no access leaves that.
+            moved: u64::from(IS_ATOM) << fields.flags.0,
+            watched,
+            page_mask: u32::try_from(pages - 1).ok()?,
+            race_mask: u32::try_from(sizes.races.checked_sub(1)?).ok()?,
+            ctas: shape.ctas.max(1),
+            warps: shape.warps_per_cta,
+            block_bytes: u32::try_from(block_bytes).ok()?,
+            locks: has_locks.into(),
+            bloom: of(fields.bloom),
+            flags: of(fields.flags),
+            barrier: of(fields.barrier),
+            blk_fence: of(fields.blk_fence),
+            dev_fence: of(fields.dev_fence),
+            warp: of(fields.warp),
+            block: of(fields.block),
+            site: of(fields.site),
+            wrote: of(fields.wrote),
+            unused: 0,
+        };
+        memory.write(state.places, &table).ok()?;
+        Some(state)
+    })
 }
 
 /// A launch that device code looks at.
 pub struct Looking {
     launch: ScordLaunch,
-    allocated: Allocated,
-    /// Address of the module's variable.
-    variable: u64,
+    allocated: Allocated<ScordState>,
+    attached: Attached,
     told: Rc<RefCell<ScordTold>>,
-    observer: Rc<RefCell<dyn Observer>>,
 }
 
 impl std::fmt::Debug for Looking {
@@ -203,37 +184,32 @@ impl Looking {
         memory: &mut Memory,
     ) -> Result<Looking, Broken> {
         let (variable, _) = program.variable(SCORD_VARIABLE).ok_or(Broken::NoScord)?;
-        let allocated = Allocated::new(&launch, sizes, memory)?;
-        let LaunchWatch { observer, grid, first_site } = watch;
-        let (shape, lockstep) = (launch.shape, launch.lockstep);
-        observer.borrow_mut().event(&Event::GridBegin { grid, shape, lockstep, first_site });
-        Ok(Looking { launch, allocated, variable, told, observer })
+        let allocated = allocate(&launch, sizes, memory).ok_or(Broken::NoMetadata)?;
+        let attached = Attached::begin(variable, (launch.shape, launch.lockstep), watch);
+        Ok(Looking { launch, allocated, attached, told })
     }
 
-    /// Puts its memory where the module finds it. There is one place for all launches of a module.
+    /// Puts its memory where the module finds it.
     pub fn enter(&self, memory: &mut Memory) {
-        // The variable lives as long as its module.
-        let _ = memory.write(self.variable, &self.allocated.state.to_bytes());
+        self.attached.say(&self.allocated.state.to_bytes(), memory);
     }
 
     /// Takes it away.
     pub fn leave(&self, memory: &mut Memory) {
-        // As above.
-        let _ = memory.write(self.variable, &ScordState::default().to_bytes());
+        self.attached.say(&ScordState::default().to_bytes(), memory);
     }
 
     /// The launch is over: tells what was found, gives the memory back, and answers how many accesses of warps were looked at.
     pub fn end(self, memory: &mut Memory) -> u64 {
         self.leave(memory);
         let accesses = self.tell(memory);
-        self.allocated.arrays.free(memory);
-        self.observer.borrow_mut().event(&Event::GridEnd { grid: self.launch.device.grid });
+        self.attached.end(&self.allocated.arrays, memory);
         accesses
     }
 
     fn tell(&self, memory: &Memory) -> u64 {
         let state = &self.allocated.state;
-        let entries = entries(memory, state.races, self.allocated.races);
+        let entries = self.allocated.report(memory, state.races);
         let races: Vec<Raced> = entries.iter().filter_map(|entry| self.raced(entry)).collect();
         let counted: [u64; control::BYTES as usize / 8] = words(memory, state.control).unwrap_or_default();
         let mut told = self.told.borrow_mut();
@@ -246,9 +222,7 @@ impl Looking {
             full: counted[control::FULL / 8] != 0,
             blocks: self.launch.shape.blocks > self.launch.device.layout.blocks(),
         });
-        let bytes = u64::from(state.block_bytes);
-        let of_slot = |slot| words(memory, state.blocks + slot * bytes + block::ACCESSES as u64);
-        (0..u64::from(state.ctas)).filter_map(of_slot).map(|[accesses]: [u64; 1]| accesses).sum()
+        accesses(memory, state.blocks + block::ACCESSES as u64, state.ctas, state.block_bytes.into())
     }
 
     /// An entry of the report. None where it is none that device code writes: the program has written over it.

@@ -63,19 +63,11 @@ impl Change {
 /// Who goes before whom.
 #[derive(Debug)]
 pub struct Priorities {
-    kernel: u64,
-    places: FxHashSet<u32>,
-    /// Whether an instruction is one of the places.
-    known: FxHashMap<u32, bool>,
-    first_site: u32,
+    meet: Places,
     warps_per_block: u64,
     rng: Rng,
     change: Change,
-    /// Where the first priorities come from.
-    key: u64,
-    changed: FxHashMap<u64, u64>,
-    /// The next who falls gets this priority: lower than all others.
-    lowest: u64,
+    ranks: Ranks,
     /// Operations of each warp since it fell last.
     spent: FxHashMap<u64, u32>,
     /// The warp whose turn it is, if it has used up its quota.
@@ -86,21 +78,62 @@ pub struct Priorities {
     holds: FxHashMap<u64, u32>,
 }
 
+/// Where threads were seen to meet.
+#[derive(Debug)]
+struct Places {
+    kernel: u64,
+    places: FxHashSet<u32>,
+    /// Whether an instruction is one of the places.
+    known: FxHashMap<u32, bool>,
+    first_site: u32,
+}
+
+/// The priorities of warps.
+#[derive(Debug)]
+struct Ranks {
+    /// Where the first priorities come from.
+    key: u64,
+    changed: FxHashMap<u64, u64>,
+    /// The next who falls gets this priority: lower than all others.
+    lowest: u64,
+}
+
+impl Places {
+    /// Whether an instruction is one of them.
+    fn has(&mut self, site: u32) -> bool {
+        let (kernel, first, places) = (self.kernel, self.first_site, &self.places);
+        let look = || places.contains(&place_hash(kernel, site.wrapping_sub(first)));
+        *self.known.entry(site).or_insert_with(look)
+    }
+}
+
+impl Ranks {
+    fn of(&self, warp: u64) -> u64 {
+        self.changed.get(&warp).copied().unwrap_or_else(|| DRAWN | Rng::new(self.key ^ warp).next())
+    }
+
+    /// The warp is below all others.
+    fn fall(&mut self, warp: u64) {
+        self.lowest -= 1;
+        self.changed.insert(warp, self.lowest);
+    }
+}
+
 impl Priorities {
     /// Those of this seed, in a launch of this kernel.
     pub fn new(kernel: &str, places: &[u32], seed: u64) -> Priorities {
         let mut rng = Rng::new(seed ^ 0x7377_6974_6368);
         Priorities {
-            kernel: kernel_hash(kernel),
-            places: places.iter().copied().collect(),
-            known: FxHashMap::default(),
-            first_site: 0,
+            meet: Places {
+                kernel: kernel_hash(kernel),
+                places: places.iter().copied().collect(),
+                known: FxHashMap::default(),
+                first_site: 0,
+            },
             warps_per_block: 1,
-            key: rng.next(),
+            ranks: Ranks { key: rng.next(), changed: FxHashMap::default(), lowest: DRAWN },
             change: Change::draw(&mut rng),
             rng,
-            changed: FxHashMap::default(),
-            lowest: DRAWN,
             spent: FxHashMap::default(),
             tired: None,
             last: FxHashMap::default(),
@@ -108,13 +141,8 @@ impl Priorities {
         }
     }
 
-    fn of(&self, warp: u64) -> u64 {
-        self.changed.get(&warp).copied().unwrap_or_else(|| DRAWN | Rng::new(self.key ^ warp).next())
-    }
-
     fn fall(&mut self, warp: u64) {
-        self.lowest -= 1;
-        self.changed.insert(warp, self.lowest);
+        self.ranks.fall(warp);
         self.spent.remove(&warp);
     }
 
@@ -143,14 +171,8 @@ impl Priorities {
             && (drawn >> 1).is_multiple_of(odds)
             && self.tired != Some(warp)
         {
-            self.changed.insert(warp, DRAWN | self.rng.next());
+            self.ranks.changed.insert(warp, DRAWN | self.rng.next());
         }
-    }
-
-    fn is_place(&mut self, site: u32) -> bool {
-        let (kernel, first, places) = (self.kernel, self.first_site, &self.places);
-        let look = || places.contains(&place_hash(kernel, site.wrapping_sub(first)));
-        *self.known.entry(site).or_insert_with(look)
     }
 
     fn warp(&self, by: Lanes) -> u64 {
@@ -173,7 +195,7 @@ impl Observer for Stepping {
         let warp = all.warp(access.by);
         *all.holds.entry(warp).or_insert(0) += access.held.count_ones();
         // None can tell where all of it is held.
-        if access.held == access.by.mask || !all.is_place(access.site) {
+        if access.held == access.by.mask || !all.meet.has(access.site) {
             return;
         }
         let here = (access.site, access.address(access.by.mask.trailing_zeros()));
@@ -189,7 +211,7 @@ impl Observer for Stepping {
         let mut all = self.0.borrow_mut();
         match *event {
             Event::GridBegin { shape, first_site, .. } => {
-                all.first_site = first_site;
+                all.meet.first_site = first_site;
                 all.warps_per_block = u64::from(shape.warps_per_cta);
             }
             Event::Landed { by, .. } => {
@@ -225,13 +247,14 @@ impl SchedulerStrategy for ByPriority {
         // Who ran goes on while its priority is the same: it was the highest, and nobody became runnable.
         let still = self.turn.filter(|&(warp, at, count, priority)| {
             let there = candidates.get(at).is_some_and(|one| one.warp == warp);
-            there && count == candidates.len() && all.of(warp) == priority
+            there && count == candidates.len() && all.ranks.of(warp) == priority
         });
-        let highest =
-            || (0..candidates.len()).max_by_key(|&at| (all.of(candidates[at].warp), candidates.len() - at));
+        let highest = || {
+            (0..candidates.len()).max_by_key(|&at| (all.ranks.of(candidates[at].warp), candidates.len() - at))
+        };
         let at = still.map_or_else(|| highest().unwrap_or(0), |(_, at, _, _)| at);
         let warp = candidates[at].warp;
-        self.turn = Some((warp, at, candidates.len(), all.of(warp)));
+        self.turn = Some((warp, at, candidates.len(), all.ranks.of(warp)));
         all.turn(warp);
         Turn { candidate: at, operations: 1 }
     }

@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction, CUstream};
 use bugaroo_device_handlers::{LaunchState, Layout};
 use bugaroo_protocol::{
-    BlockedThread, DelayedSpace, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message, Model, Orders,
+    BlockedThread, Fault, FaultKind, Launch, LaunchCounts, LaunchEnd, Message, Model, Orders,
 };
 use regex::Regex;
 
@@ -182,11 +182,7 @@ fn probabilities(orders: &Orders, kernel: &str) -> (f64, f64) {
     // What is no regular expression was refused by the harness.
     let selects = |pattern: &String| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(kernel));
     let pw = if orders.variation.kernel.as_ref().is_none_or(selects) { orders.variation.pw } else { 0.0 };
-    match orders.variation.space {
-        DelayedSpace::Both => (pw, pw),
-        DelayedSpace::Global => (pw, 0.0),
-        DelayedSpace::Shared => (0.0, pw),
-    }
+    orders.variation.space.each(pw)
 }
 
 /// A kernel's name, as the PTX has it.

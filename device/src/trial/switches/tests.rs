@@ -11,15 +11,15 @@ fn steps(all: &mut Priorities, count: usize) -> Vec<u64> {
     let step = |_| {
         all.turn(3);
         all.step(3);
-        all.of(3)
+        all.ranks.of(3)
     };
     (0..count).map(step).collect()
 }
 
 #[test]
 fn a_seed_says_who_goes_first_and_who_next() {
-    assert_eq!(priorities(7).of(5), priorities(7).of(5));
-    assert_ne!(priorities(7).of(5), priorities(8).of(5));
+    assert_eq!(priorities(7).ranks.of(5), priorities(7).ranks.of(5));
+    assert_ne!(priorities(7).ranks.of(5), priorities(8).ranks.of(5));
     assert_eq!(steps(&mut priorities(7), 50), steps(&mut priorities(7), 50));
     assert_ne!(steps(&mut priorities(7), 50), steps(&mut priorities(8), 50));
 }
@@ -28,7 +28,7 @@ fn a_seed_says_who_goes_first_and_who_next() {
 fn who_holds_nothing_back_is_as_likely_to_go_on_as_not() {
     let mut all = priorities(1);
     all.change = Change::Anew(1);
-    let other = all.of(4);
+    let other = all.ranks.of(4);
     let behind = steps(&mut all, 2000).iter().filter(|one| **one < other).count();
     let wanted = 2000.0 * (other - DRAWN) as f64 / DRAWN as f64;
     assert!((behind as f64 - wanted).abs() < 100.0, "{behind} {wanted}");
@@ -56,7 +56,7 @@ fn of_those_who_fell_the_last_one_is_lowest() {
     let mut all = priorities(1);
     all.fall(1);
     all.fall(2);
-    assert!(all.of(2) < all.of(1) && all.of(1) < all.of(0));
+    assert!(all.ranks.of(2) < all.ranks.of(1) && all.ranks.of(1) < all.ranks.of(0));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn launches_change_priorities_in_one_of_three_manners() {
 fn threads_run_one_after_the_other_where_only_held_stores_change_who_runs() {
     let mut all = priorities(1);
     all.change = Change::Held;
-    let first = all.of(3);
+    let first = all.ranks.of(3);
     assert!(steps(&mut all, 100).iter().all(|priority| *priority == first));
     all.holds.insert(3, 1);
     assert!(steps(&mut all, 20).iter().any(|priority| *priority < DRAWN));
