@@ -58,11 +58,16 @@ pub struct Bench<'a, T> {
     /// Seeds that failed in the round.
     hot: RefCell<Vec<u64>>,
     steps: RefCell<Vec<SearchStep>>,
+    counts: Counts,
+    concluded: RefCell<BTreeSet<String>>,
+    short: RefCell<Vec<String>>,
+}
+
+/// Trials that were asked for.
+struct Counts {
     spent: Cell<u64>,
     untold: Cell<u64>,
     forgetful: Cell<u64>,
-    concluded: RefCell<BTreeSet<String>>,
-    short: RefCell<Vec<String>>,
 }
 
 impl<'a, T: Trials> Bench<'a, T> {
@@ -75,9 +80,7 @@ impl<'a, T: Trials> Bench<'a, T> {
             asked: RefCell::default(),
             hot: RefCell::default(),
             steps: RefCell::default(),
-            spent: Cell::new(0),
-            untold: Cell::new(0),
-            forgetful: Cell::new(0),
+            counts: Counts { spent: Cell::new(0), untold: Cell::new(0), forgetful: Cell::new(0) },
             concluded: RefCell::default(),
             short: RefCell::default(),
         }
@@ -85,17 +88,17 @@ impl<'a, T: Trials> Bench<'a, T> {
 
     /// Trials that the search has asked for so far.
     pub fn spent(&self) -> u64 {
-        self.spent.get()
+        self.counts.spent.get()
     }
 
     /// Trials that said nothing, in any question: conclusions from what others did not show do not hold then.
     pub fn untold(&self) -> u64 {
-        self.untold.get()
+        self.counts.untold.get()
     }
 
     /// Trials that passed while the model forgot something: the same holds for them.
     pub fn forgetful(&self) -> u64 {
-        self.forgetful.get()
+        self.counts.forgetful.get()
     }
 
     /// How often "passes" was concluded with the error [`crate::rates::ALPHA`].
@@ -149,10 +152,10 @@ impl<'a, T: Trials> Bench<'a, T> {
         let tally = self.memo.run(variation, indices.clone(), true).await?;
         let mut asked = self.asked.borrow_mut();
         let evidence = asked.entry(name).or_default();
-        self.untold.set(self.untold.get() + tally.untold.len() as u64);
-        self.forgetful.set(self.forgetful.get() + tally.forgetful);
-        if self.untold.get() > MOST_UNTOLD {
-            return Err(Error::TooManyUntold { trials: self.untold.get() });
+        self.counts.untold.set(self.counts.untold.get() + tally.untold.len() as u64);
+        self.counts.forgetful.set(self.counts.forgetful.get() + tally.forgetful);
+        if self.counts.untold.get() > MOST_UNTOLD {
+            return Err(Error::TooManyUntold { trials: self.counts.untold.get() });
         }
         for index in indices.into_iter().take(tally.trials as usize + tally.untold.len()) {
             if tally.untold.contains(&index) {
@@ -169,7 +172,7 @@ impl<'a, T: Trials> Bench<'a, T> {
                 evidence.fresh.failures += failed;
             }
         }
-        self.spent.set(self.spent.get() + tally.trials);
+        self.counts.spent.set(self.counts.spent.get() + tally.trials);
         Ok(Rate { failures: tally.failures(), trials: tally.trials })
     }
 

@@ -6,12 +6,13 @@
 mod batch;
 mod build;
 mod exploring;
+mod known;
 mod machine;
 mod ready;
 mod studies;
 pub mod units;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -22,14 +23,14 @@ use jiff::Timestamp;
 use regex::Regex;
 use sha2::{Digest as _, Sha256};
 
-use crate::explore::Explorer;
 use crate::history::resume::RUN;
 use crate::history::rows::CellFacts;
 use crate::history::{Key, ProgramFacts, Store, StoreError};
 use crate::night::{NotRun, Stage};
 use crate::plan::{Cell, CellKind, Plan, PlanProgram};
 use crate::shard::Shard;
-use batch::{Known, Making};
+use batch::Making;
+use known::{Cells, Programs, Spending};
 use ready::Ready;
 pub use ready::absent;
 use units::{CellTurn, Unit};
@@ -102,20 +103,10 @@ struct Work<'a> {
     library: DriverLibrary,
     interrupt: Interrupt,
     tell: &'a dyn Tell,
-    ready: BTreeMap<usize, Ready>,
-    /// Programs that were made ready, or could not be.
-    tried: BTreeSet<usize>,
-    facts: BTreeMap<usize, ProgramFacts>,
-    known: BTreeMap<(usize, usize), Known>,
-    /// Trials of a cell in a second, as far as seen.
-    pace: BTreeMap<(usize, usize), f64>,
+    programs: Programs,
+    cells: Cells,
     session: Option<(usize, bool, Session)>,
-    /// What explores, by program.
-    explorers: BTreeMap<usize, Explorer>,
-    before: BTreeMap<String, String>,
-    started: Instant,
-    /// Time that earlier starts of this night have spent.
-    earlier: Duration,
+    time: Spending,
 }
 
 /// Runs a night to its end, or until the user wants to stop: then what is done is there, and `complete` is not.
@@ -134,16 +125,10 @@ pub async fn run(
         library,
         interrupt,
         tell,
-        ready: BTreeMap::new(),
-        tried: BTreeSet::new(),
-        facts: BTreeMap::new(),
-        known: BTreeMap::new(),
-        pace: BTreeMap::new(),
+        programs: Programs { before, ..Programs::default() },
+        cells: Cells::default(),
         session: None,
-        explorers: BTreeMap::new(),
-        before,
-        started: Instant::now(),
-        earlier: Duration::ZERO,
+        time: Spending::begin(),
     };
     let ended = work.all().await;
     let notes = work.notes();
@@ -165,7 +150,7 @@ impl Work<'_> {
 
     async fn all(&mut self) -> Result<(), WorkError> {
         let mut units = self.units().await?;
-        self.earlier = units.iter().map(|unit| unit.spent).sum();
+        self.time.earlier = units.iter().map(|unit| unit.spent).sum();
         self.tell_progress(&units);
         loop {
             let turns = units::round(&units, self.left());
@@ -183,7 +168,7 @@ impl Work<'_> {
     /// What is left of the night's time; None: it has no limit.
     fn left(&self) -> Option<Duration> {
         let budget = self.job.plan.budget?;
-        Some(budget.saturating_sub(self.started.elapsed() + self.earlier))
+        Some(budget.saturating_sub(self.time.spent()))
     }
 
     /// All cells of this shard, with what of them is there already.
@@ -203,7 +188,7 @@ impl Work<'_> {
             for (place, cell) in program.cells.iter().enumerate() {
                 let name = (program.name.clone(), cell.key.clone());
                 let there = done.get(&name).cloned().unwrap_or_default();
-                self.known.insert((at, place), there.seen);
+                self.cells.known.insert((at, place), there.seen);
                 let failed =
                     |past: &crate::history::CellPast| past.nights.iter().any(|night| night.failures > 0);
                 units.push(Unit {
@@ -225,7 +210,7 @@ impl Work<'_> {
             let earlier = earlier.remove(&program.name).unwrap_or_default();
             let facts = ProgramFacts { place: at, run: program.run.clone(), ..earlier };
             store.tell_program(key, shard.index, &program.name, &facts).await?;
-            self.facts.insert(at, facts);
+            self.programs.facts.insert(at, facts);
         }
         Ok(units)
     }
@@ -252,7 +237,7 @@ impl Work<'_> {
             let left = unit.most.map_or(u64::MAX, |most| most - unit.done);
             let left = left.min(turn.trials.map_or(u64::MAX, |most| most - trials));
             let time = turn.time.map_or(BATCH, |time| time.saturating_sub(began.elapsed()).min(BATCH));
-            let pace = self.pace.get(&(at, place)).copied();
+            let pace = self.cells.pace.get(&(at, place)).copied();
             let fit = pace.map_or(4, |pace| (pace * time.as_secs_f64()) as u64).clamp(1, MOST);
             let first = unit.done;
             match self.batch((at, place), first, fit.min(left)).await {
@@ -262,7 +247,7 @@ impl Work<'_> {
                     unit.failures += failures;
                     unit.spent += spent;
                     trials += count;
-                    self.pace.insert((at, place), count as f64 / spent.as_secs_f64().max(1e-3));
+                    self.cells.pace.insert((at, place), count as f64 / spent.as_secs_f64().max(1e-3));
                     self.tell_progress(units);
                 }
                 Err(WorkError::Harness(error)) => {
@@ -280,7 +265,7 @@ impl Work<'_> {
 
     /// Makes a program ready, if it was not tried yet. Whether trials of it can be run.
     async fn prepare(&mut self, at: usize) -> Result<bool, WorkError> {
-        if self.tried.insert(at) {
+        if self.programs.tried.insert(at) {
             let program = &self.job.plan.programs[at];
             self.tell.line(&format!("{}: {}", program.name, first_words(program)));
             let jobs = self.job.jobs.or(self.job.plan.jobs);
@@ -295,7 +280,7 @@ impl Work<'_> {
                 Some(error) => Err(error),
                 None => Ok(ready),
             });
-            let facts = self.facts.entry(at).or_default();
+            let facts = self.programs.facts.entry(at).or_default();
             match made {
                 Ok(mut ready) => {
                     if ready.settings.jobs.is_none() {
@@ -310,7 +295,7 @@ impl Work<'_> {
                     facts.sha256 = stated.app_sha256;
                     facts.baseline_ms = Some(ready.baseline.duration_ms);
                     facts.error = None;
-                    self.ready.insert(at, ready);
+                    self.programs.ready.insert(at, ready);
                 }
                 Err(error) => {
                     self.tell.line(&format!("{}: {}", program.name, error.message));
@@ -319,19 +304,19 @@ impl Work<'_> {
             }
             self.tell_facts(at).await?;
         }
-        Ok(self.ready.contains_key(&at))
+        Ok(self.programs.ready.contains_key(&at))
     }
 
     async fn tell_facts(&self, at: usize) -> Result<(), StoreError> {
         let Job { store, key, shard, .. } = self.job;
-        store.tell_program(key, shard.index, &self.program(at).name, &self.facts[&at]).await
+        store.tell_program(key, shard.index, &self.program(at).name, &self.programs.facts[&at]).await
     }
 
     /// Trials of a program cannot be run any more.
     async fn cannot_go_on(&mut self, at: usize, error: &Error) -> Result<(), StoreError> {
         let message = error.to_string();
         self.tell.line(&format!("{}: {message}", self.program(at).name));
-        let facts = self.facts.entry(at).or_default();
+        let facts = self.programs.facts.entry(at).or_default();
         facts.error = Some(NotRun { stage: Stage::Trials, message, expected: None });
         self.session = None;
         self.tell_facts(at).await
@@ -343,8 +328,8 @@ impl Work<'_> {
     }
 
     fn has_changed(&self, at: usize) -> bool {
-        let now = self.facts.get(&at).and_then(|facts| facts.sha256.as_ref());
-        let before = self.before.get(&self.program(at).name);
+        let now = self.programs.facts.get(&at).and_then(|facts| facts.sha256.as_ref());
+        let before = self.programs.before.get(&self.program(at).name);
         now.is_some() && before.is_some() && now != before
     }
 
@@ -372,7 +357,7 @@ impl Work<'_> {
         };
         session.trials_with(&cell.variation, indices, Stop::Never, &Silent, on_end).await?;
         let (used, run) = (session.fork_server(), Self::run_file(session, cell));
-        let known = self.known.entry((at, place)).or_default();
+        let known = self.cells.known.entry((at, place)).or_default();
         let batch = making.finish(known);
         if batch.trials.iter().any(|trial| trial.record.is_some()) {
             self.keep_run(at, cell, &run).await?;
@@ -396,7 +381,7 @@ impl Work<'_> {
         let races = kind == CellKind::Races;
         if self.session.as_ref().is_none_or(|(of, other, _)| (*of, *other) != (at, races)) {
             self.session = None;
-            let ready = self.ready.get(&at)?;
+            let ready = self.programs.ready.get(&at)?;
             let session = Session::resume(
                 ready.target.clone(),
                 ready.settings(kind, &self.job.plan.programs[at]),
@@ -429,7 +414,7 @@ impl Work<'_> {
 
     /// Says whether trials are forks of one process, where that is news.
     async fn tell_fork_server(&mut self, at: usize, used: ForkServerUse) -> Result<(), StoreError> {
-        let facts = self.facts.entry(at).or_default();
+        let facts = self.programs.facts.entry(at).or_default();
         if facts.fork_server.as_ref() != Some(&used) {
             facts.fork_server = Some(used);
             self.tell_facts(at).await?;

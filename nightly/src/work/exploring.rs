@@ -30,7 +30,7 @@ impl Work<'_> {
         let program = &plan.programs[at];
         let cell = &program.cells[place];
         let Some(space) = &cell.space else { return Ok((0, 0, Duration::ZERO)) };
-        let mut explorer = match self.explorers.remove(&at) {
+        let mut explorer = match self.programs.explorers.remove(&at) {
             Some(explorer) => explorer,
             None => {
                 let there = store.explored(key, &program.name, &explored(shard)).await?;
@@ -66,7 +66,7 @@ impl Work<'_> {
             done += ended.len() as u64;
         }
         let (session, configuration) = (session.fork_server(), Self::run_file(session, cell));
-        let known = self.known.entry((at, place)).or_default();
+        let known = self.cells.known.entry((at, place)).or_default();
         let batch = making.finish(known);
         if batch.trials.iter().any(|trial| trial.record.is_some()) {
             self.keep_run(at, cell, &configuration).await?;
@@ -78,7 +78,7 @@ impl Work<'_> {
         if !store.count_explored(key, &batch, (&explored(shard), &kept)).await? {
             return Err(self.taken(at));
         }
-        self.explorers.insert(at, explorer);
+        self.programs.explorers.insert(at, explorer);
         self.tell_fork_server(at, session).await?;
         Ok((batch.tally.trials(), batch.tally.failures(), began.elapsed()))
     }

@@ -70,7 +70,7 @@ impl Work<'_> {
     }
 
     async fn verify(&mut self, at: usize) -> Result<(), WorkError> {
-        let Some(ready) = self.ready.get(&at).cloned() else { return Ok(()) };
+        let Some(ready) = self.programs.ready.get(&at).cloned() else { return Ok(()) };
         let program = self.program(at);
         self.tell.line(&format!("{}: verifying its kernels", program.name));
         let began = Instant::now();
@@ -118,7 +118,7 @@ impl Work<'_> {
     }
 
     async fn profile(&mut self, at: usize) -> Result<(), WorkError> {
-        let Some(ready) = self.ready.get(&at).cloned() else { return Ok(()) };
+        let Some(ready) = self.programs.ready.get(&at).cloned() else { return Ok(()) };
         let began = Instant::now();
         let (library, interrupt) = (self.library.clone(), self.interrupt.clone());
         let session = Session::resume(ready.target, ready.settings, library, interrupt, ready.baseline);
@@ -133,7 +133,7 @@ impl Work<'_> {
 
     /// Searches under all models under which failures are looked for, whichever has shown one: a shard sees a part of them.
     async fn search(&mut self, at: usize) -> Result<(), WorkError> {
-        let Some(ready) = self.ready.get(&at).cloned() else { return Ok(()) };
+        let Some(ready) = self.programs.ready.get(&at).cloned() else { return Ok(()) };
         let program = self.program(at);
         let looks = |model: Model| {
             program.cells.iter().any(|cell| match &cell.space {

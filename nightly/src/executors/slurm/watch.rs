@@ -33,6 +33,11 @@ pub struct Watch<'a> {
     tell: &'a dyn Tell,
     /// Whether Slurm keeps accounts.
     accounting: bool,
+    seen: Seen,
+}
+
+/// What was seen of a job so far.
+struct Seen {
     /// Shards that have ended for good; None: complete.
     ended: BTreeMap<u32, Option<String>>,
     /// Since when something is away, and how often it was looked for, by shard.
@@ -70,11 +75,13 @@ impl<'a> Watch<'a> {
             poll,
             tell,
             accounting: true,
-            ended: BTreeMap::new(),
-            away: BTreeMap::new(),
-            ran: BTreeSet::new(),
-            said: BTreeMap::new(),
-            trouble: String::new(),
+            seen: Seen {
+                ended: BTreeMap::new(),
+                away: BTreeMap::new(),
+                ran: BTreeSet::new(),
+                said: BTreeMap::new(),
+                trouble: String::new(),
+            },
         }
     }
 
@@ -98,7 +105,7 @@ impl<'a> Watch<'a> {
                 }
                 Err(error) => return Err(error),
             }
-            if self.ended.len() == self.record.shards as usize {
+            if self.seen.ended.len() == self.record.shards as usize {
                 return Ok(self.collected());
             }
             tokio::select! {
@@ -111,7 +118,7 @@ impl<'a> Watch<'a> {
     async fn round(&mut self) -> Result<(), SlurmError> {
         let look = self.look().await?;
         for shard in 1..=self.record.shards {
-            if self.ended.contains_key(&shard) {
+            if self.seen.ended.contains_key(&shard) {
                 continue;
             }
             match look.tasks.get(&shard) {
@@ -135,9 +142,9 @@ impl<'a> Watch<'a> {
             Err(error) => return Err(error.into()),
         };
         let mut tasks = state::of_squeue(&printed, self.record.shards)?;
-        let known = |shard: u32| tasks.contains_key(&shard) || self.ended.contains_key(&shard);
+        let known = |shard: u32| tasks.contains_key(&shard) || self.seen.ended.contains_key(&shard);
         if (1..=self.record.shards).all(known) || !self.accounting {
-            self.trouble.clear();
+            self.seen.trouble.clear();
             return Ok(Look { tasks, whole: true });
         }
         let words = ["--noheader", "--parsable2", "--allocations"].map(String::from);
@@ -150,7 +157,7 @@ impl<'a> Watch<'a> {
                 for (shard, task) in accounted {
                     tasks.entry(shard).or_insert(task);
                 }
-                self.trouble.clear();
+                self.seen.trouble.clear();
                 Ok(Look { tasks, whole: true })
             }
             Err(error) if error.said().contains("accounting storage is disabled") => {
@@ -179,17 +186,17 @@ impl<'a> Watch<'a> {
     async fn weigh(&mut self, shard: u32, task: &Task) -> Result<(), SlurmError> {
         let next = judge(task);
         if let Some(said) = self.folder.progress(shard) {
-            self.said.insert(shard, said);
+            self.seen.said.insert(shard, said);
         }
         if next != NextMove::Done {
-            self.away.remove(&shard);
+            self.seen.away.remove(&shard);
         }
         match next {
             NextMove::Run => {
-                self.ran.insert(shard);
+                self.seen.ran.insert(shard);
             }
             NextMove::Wait => {
-                if self.ran.remove(&shard) {
+                if self.seen.ran.remove(&shard) {
                     self.tell.line(&format!(
                         "Slurm has put shard {shard} back into the queue; it goes on from its results"
                     ));
@@ -206,7 +213,7 @@ impl<'a> Watch<'a> {
     fn done(&mut self, shard: u32) {
         let results = self.folder.results(shard);
         if results.is_file() {
-            self.ended.insert(shard, None);
+            self.seen.ended.insert(shard, None);
         } else if self.waited_enough(shard) {
             let why = format!(
                 "it ended well, but {} is not there: all nodes must see the folder of [slurm]",
@@ -229,7 +236,7 @@ impl<'a> Watch<'a> {
         if before.is_some_and(|before| !task.ended.is_empty() && before.ended == task.ended) {
             return Ok(());
         }
-        let done = self.said.get(&shard).map_or(0, |said| said.done);
+        let done = self.seen.said.get(&shard).map_or(0, |said| said.done);
         let (known, idle) = before.map_or((0, 0), |before| (before.done, before.idle));
         let idle = if done > known { 0 } else { idle + 1 };
         if idle > most_idle {
@@ -250,7 +257,7 @@ impl<'a> Watch<'a> {
                 self.tell.line(&format!(
                     "Shard {shard} {why} after {done} trials; it is back in the queue and goes on from its results"
                 ));
-                self.ran.remove(&shard);
+                self.seen.ran.remove(&shard);
                 self.record.restarts.insert(shard, Restart { done, ended: task.ended.clone(), idle });
                 self.folder.remember(&self.record)?;
             }
@@ -276,7 +283,7 @@ impl<'a> Watch<'a> {
     /// A task that Slurm does not know, or not any more.
     fn forgotten(&mut self, shard: u32) {
         if let Some(said) = self.folder.progress(shard) {
-            self.said.insert(shard, said);
+            self.seen.said.insert(shard, said);
         }
         match self.folder.exit(shard).map(|code| judge::failed(code, "")) {
             Some(NextMove::Done) => self.done(shard),
@@ -294,7 +301,7 @@ impl<'a> Watch<'a> {
 
     /// Counts one more look for what is away, and says whether that was enough.
     fn waited_enough(&mut self, shard: u32) -> bool {
-        let (since, looks) = self.away.entry(shard).or_insert((Instant::now(), 0));
+        let (since, looks) = self.seen.away.entry(shard).or_insert((Instant::now(), 0));
         *looks += 1;
         *looks > LOOKS && since.elapsed() >= PATIENCE
     }
@@ -302,25 +309,25 @@ impl<'a> Watch<'a> {
     fn missing(&mut self, shard: u32, why: String) {
         let why = format!("{why}{}", self.folder.tail(shard));
         self.tell.line(&format!("Shard {shard} is missing: {why}"));
-        self.ended.insert(shard, Some(why));
+        self.seen.ended.insert(shard, Some(why));
     }
 
     fn in_trouble(&mut self, trouble: &str) {
-        if self.trouble != trouble {
+        if self.seen.trouble != trouble {
             self.tell.line(&format!("Slurm does not answer; the job does not mind. {trouble}"));
-            trouble.clone_into(&mut self.trouble);
+            trouble.clone_into(&mut self.seen.trouble);
         }
     }
 
     fn progress(&self, tasks: &Tasks) -> SlurmProgress {
-        let open = |shard: &&u32| !self.ended.contains_key(shard);
+        let open = |shard: &&u32| !self.seen.ended.contains_key(shard);
         let running =
             tasks.iter().filter(|(shard, task)| open(shard) && task.state == state::TaskState::Runs).count()
                 as u32;
-        let missing = self.ended.values().flatten().count() as u32;
-        let ended = self.ended.len() as u32;
+        let missing = self.seen.ended.values().flatten().count() as u32;
+        let ended = self.seen.ended.len() as u32;
         let waiting = self.record.shards - ended - running;
-        let said = || (1..=self.record.shards).map(|shard| self.said.get(&shard));
+        let said = || (1..=self.record.shards).map(|shard| self.seen.said.get(&shard));
         let reason = tasks.iter().find(|(shard, task)| open(shard) && !task.reason.is_empty());
         SlurmProgress {
             job: self.id,
@@ -344,7 +351,7 @@ impl<'a> Watch<'a> {
 
     fn collected(self) -> SlurmCollected {
         let (mut done, mut missing) = (Vec::new(), Vec::new());
-        for (shard, why) in self.ended {
+        for (shard, why) in self.seen.ended {
             match why {
                 None => done.push((shard, self.folder.results(shard))),
                 Some(why) => missing.push((shard, why)),
