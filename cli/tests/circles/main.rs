@@ -5,8 +5,10 @@
 //!
 //! What counts is said in [`imports`]; tests, which may import anything, do not.
 //!
-//! No two crates have a public type of one name either ([`names`]): a word is one thing.
+//! No two crates have a public type of one name either ([`names`]): a word is one thing. And no struct of shared state has more fields than
+//! can be thought of together ([`fields`]).
 
+mod fields;
 mod imports;
 mod names;
 mod tokens;
@@ -153,6 +155,72 @@ fn public_types_are_those_that_another_crate_can_name() {
         ("c/d.rs", "pub struct Unseen;"),
     ]);
     assert_eq!(found, ["A", "C", "Deep", "Given", "Inner", "T"]);
+}
+
+#[test]
+fn shared_state_is_in_parts() {
+    let mut wrong = Vec::new();
+    let mut unknown: Vec<_> =
+        fields::NO_STATE.iter().map(|(member, file, name, _)| (*member, *file, *name)).collect();
+    unknown.extend(fields::STILL_LARGE.iter().map(|(member, file, name, _)| (*member, *file, *name)));
+    let mut state = 0;
+    for member in members() {
+        for ((module, name), count) in fields::large_structs(&read(&member)) {
+            let module = module.to_string();
+            let this = (member.as_str(), module.as_str(), name.as_str());
+            let allowed = fields::STILL_LARGE.iter().find(|(a, b, c, _)| (*a, *b, *c) == this);
+            let is_state = unknown.iter().all(|other| *other != this) || allowed.is_some();
+            unknown.retain(|other| *other != this);
+            state += 1;
+            if is_state && allowed.is_none_or(|allowed| allowed.3 != count) {
+                wrong.push(format!("{member}: {module}::{name} has {count} fields"));
+            }
+        }
+    }
+    assert!(state > 10, "structs are found at all: {state}");
+    assert!(
+        wrong.is_empty(),
+        "shared state with more than {} fields: part it, or say why it is none (fields.rs)\n{}",
+        fields::MOST,
+        wrong.join("\n"),
+    );
+    assert!(unknown.is_empty(), "no structs with so many fields, and no words needed: {unknown:?}");
+}
+
+#[test]
+fn fields_are_counted() {
+    let members = |text: &str| {
+        let of = Crate::new(std::iter::once(("lib.rs".to_owned(), text.to_owned())));
+        fields::large_structs(&of).into_values().collect::<Vec<_>>()
+    };
+    let many = (0..11)
+        .map(|at| format!("/// Some: {at}.\n pub f{at}: Map<(a::B, C), [u8; 4]>,"))
+        .collect::<String>();
+    assert_eq!(
+        members(&format!(
+            "#[derive(Debug)] pub(in crate::a) struct S<'a, T: Copy> where T: Fn(u8) -> u8 {{ {many} }}"
+        )),
+        [11]
+    );
+    assert_eq!(
+        members(&format!("struct S {{ {many} last: fn(u8) -> Vec<u8>, }} struct Other {{ one: u8 }}")),
+        [12]
+    );
+    assert_eq!(members(&format!("fn f() {{ struct Local {{ {many} }} }}")), [11]);
+    let ten = &many[..many.rfind("///").expect("the last field's comment")];
+    let harmless = [
+        format!("struct S {{ {ten} }}"),
+        format!("struct S; struct T(u8, u16); fn f() {{ let a = A {{ {many} }}; }}"),
+        format!("#[derive(Debug, Serialize)] #[serde(deny_unknown_fields)] pub struct S {{ {many} }}"),
+        format!("#[derive(clap::Args)] pub(crate) struct S {{ {many} }}"),
+        format!("#[repr(C)] #[derive(Debug)] struct S {{ {many} }}"),
+        format!("enum E {{ A {{ {many} }} }}"),
+        format!("#[cfg(test)] struct S {{ {many} }}"),
+    ];
+    for text in &harmless {
+        assert!(members(text).is_empty(), "{text}");
+    }
+    assert_eq!(members(&format!("#[repr(C, align(64))] struct S {{ {many} }}")), [11]);
 }
 
 /// The circles of a crate that is written down here.
