@@ -23,12 +23,13 @@ impl PtxMachine {
         value: u32,
     ) -> bool {
         let thread = &self.threads[slot];
-        let holds_nothing = thread.due == u64::MAX && thread.waiting.is_empty() && thread.late.is_empty();
+        let holds_nothing =
+            thread.clock.due == u64::MAX && thread.waiting.is_empty() && thread.loads.late.is_empty();
         if order.release || span.count != 1 || !holds_nothing || !self.passed.is_empty() {
             return false;
         }
         let location = span.first;
-        if order.acquire && thread.bank.contains_key(&location) {
+        if order.acquire && thread.hands.bank.contains_key(&location) {
             return false;
         }
         let chain = match self.histories.kept(location) {
@@ -39,8 +40,8 @@ impl PtxMachine {
         let last = self.histories.chains.message(chain.last);
         let own = (thread.key, Strength::Strong(order.scope));
         self.has_observed(slot, last)
-            && last.mask & span.mask == span.mask
-            && morally_strong((last.thread, last.strength), own)
+            && last.bits.mask & span.mask == span.mask
+            && morally_strong((last.by.thread, last.strength), own)
             && self.histories.chains.value(chain.last, u32::MAX) & span.mask == value & span.mask
             && self.has_banked(slot, span, last)
             && self.has_handed_over(slot, span, last)
@@ -57,26 +58,26 @@ impl PtxMachine {
         let Some(all) = threads.checked_mul(times).filter(|all| self.budget.count(*all)) else {
             return false;
         };
-        let last_round = self.now + u64::from(all - threads);
+        let last_round = self.clock.now + u64::from(all - threads);
         for (slot, place) in slots.zip(0..) {
             let thread = &mut self.threads[slot];
-            thread.count += u64::from(times);
+            thread.clock.count += u64::from(times);
             if order.acquire {
-                thread.acquired = Edge { time: last_round + place, scope: order.scope };
+                thread.edges.acquired = Edge { time: last_round + place, scope: order.scope };
             }
         }
-        self.now += u64::from(all);
+        self.clock.now += u64::from(all);
         true
     }
 
     /// A strong read of the message adds nothing to who is known to have seen it.
     fn has_observed(&self, slot: usize, message: &Message) -> bool {
         let thread = &self.threads[slot];
-        message.base
-            || message.thread == thread.key
-            || message.time <= self.floor
+        message.state.base
+            || message.by.thread == thread.key
+            || message.time <= self.clock.floor
             || message.observed_by(thread.key)
-            || thread.view.knows(message.thread, message.time)
+            || thread.view.knows(message.by.thread, message.time)
     }
 
     /// Nor anything to what the thread may acquire.
@@ -87,12 +88,12 @@ impl PtxMachine {
     /// Nor to what the message hands over.
     fn has_handed_over(&self, slot: usize, span: GranuleSpan, message: &Message) -> bool {
         let thread = &self.threads[slot];
-        if thread.released_at.contains_key(&span.first) {
+        if thread.hands.released_at.contains_key(&span.first) {
             return false;
         }
-        thread.fences.is_none()
-            || thread.handed.as_deref().is_some_and(|(given, got)| {
-                entry::is_same(given, &thread.fences) && entry::is_same(got, &message.entries)
+        thread.hands.fences.is_none()
+            || thread.hands.handed.as_deref().is_some_and(|(given, got)| {
+                entry::is_same(given, &thread.hands.fences) && entry::is_same(got, &message.entries)
             })
     }
 }

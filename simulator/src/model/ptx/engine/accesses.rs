@@ -177,7 +177,8 @@ impl PtxModel {
     /// See [`crate::model::MemoryModel::polls`].
     pub(super) fn polls_by_atomic(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
         let warp = at.warp as usize;
-        let idle = (self.busy[warp] | self.staying[warp]) & at.lanes == 0 && self.pending[warp].is_empty();
+        let idle = (self.warps.busy[warp] | self.warps.staying[warp]) & at.lanes == 0
+            && self.warps.pending[warp].is_empty();
         if !(idle && poll.compares) {
             return false;
         }
