@@ -81,7 +81,7 @@ fn a_missing_acquire_between_devices_is_a_race() {
 fn bisect_names_fences_of_system_scope() {
     let Some(program) = mail() else { return };
     let folder = programs();
-    for (how, call) in [("none", "missing __threadfence_system()"), ("device", "give it system scope")] {
+    for (how, call) in [("none", "missing __threadfence_system()"), ("device", "system scope at")] {
         let patch = folder.join(format!("../../../target/tmp/peer_mail_{how}.patch"));
         let options = [
             "bisect",
