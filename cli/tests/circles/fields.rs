@@ -44,10 +44,6 @@ pub const NO_STATE: &[(&str, &str, &str, &str)] = &[
     ("simulator", "load", "Program", "a loaded module, only read once it is loaded"),
 ];
 
-/// Structs of shared state that have more fields still. Whoever parts one takes it out.
-pub const STILL_LARGE: &[(&str, &str, &str, usize)] =
-    &[("simulator", "exec::asynchronous", "Asynchrony", 11)];
-
 /// Attributes of what is no shared state.
 const WRITTEN_OUT: [&str; 4] = ["Serialize", "Deserialize", "Parser", "Args"];
 

@@ -162,22 +162,20 @@ fn shared_state_is_in_parts() {
     let mut wrong = Vec::new();
     let mut unknown: Vec<_> =
         fields::NO_STATE.iter().map(|(member, file, name, _)| (*member, *file, *name)).collect();
-    unknown.extend(fields::STILL_LARGE.iter().map(|(member, file, name, _)| (*member, *file, *name)));
-    let mut state = 0;
+    let mut large = 0;
     for member in members() {
         for ((module, name), count) in fields::large_structs(&read(&member)) {
             let module = module.to_string();
             let this = (member.as_str(), module.as_str(), name.as_str());
-            let allowed = fields::STILL_LARGE.iter().find(|(a, b, c, _)| (*a, *b, *c) == this);
-            let is_state = unknown.iter().all(|other| *other != this) || allowed.is_some();
+            let is_state = unknown.iter().all(|other| *other != this);
             unknown.retain(|other| *other != this);
-            state += 1;
-            if is_state && allowed.is_none_or(|allowed| allowed.3 != count) {
+            large += 1;
+            if is_state {
                 wrong.push(format!("{member}: {module}::{name} has {count} fields"));
             }
         }
     }
-    assert!(state > 10, "structs are found at all: {state}");
+    assert!(large > 10, "structs are found at all: {large}");
     assert!(
         wrong.is_empty(),
         "shared state with more than {} fields: part it, or say why it is none (fields.rs)\n{}",

@@ -146,13 +146,19 @@ pub struct Memory {
     mappings: Mappings,
     /// Whose what is, where there are several devices.
     peers: Peers,
-    capacity: u64,
-    used: u64,
+    taken: Taken,
     /// How often what is allocated has changed.
     changes: u64,
     heap: HeapUse,
     console: Console,
     objects: TextureObjects,
+}
+
+/// How much of the device's memory is in use. Bytes.
+#[derive(Debug)]
+struct Taken {
+    capacity: u64,
+    used: u64,
 }
 
 /// What device code may take by `malloc`, and has taken.
@@ -177,8 +183,7 @@ impl Memory {
             registered: HostRanges::default(),
             mappings: Mappings::new(),
             peers: Peers::default(),
-            capacity,
-            used: 0,
+            taken: Taken { capacity, used: 0 },
             changes: 0,
             heap: HeapUse { limit: heap::DEFAULT_LIMIT, used: 0 },
             console: Console::default(),
@@ -210,7 +215,7 @@ impl Memory {
         if kind == AllocationKind::Heap {
             self.peers.allocated_by_code(address);
         }
-        self.used += bytes;
+        self.taken.used += bytes;
         Ok(address)
     }
 
@@ -232,7 +237,7 @@ impl Memory {
         }
         let bytes = self.device.free(address).ok_or(missing)?;
         self.peers.freed(address);
-        self.used -= bytes;
+        self.taken.used -= bytes;
         Ok(())
     }
 
@@ -305,12 +310,12 @@ impl Memory {
 
     /// Bytes that can still be allocated.
     pub fn available(&self) -> u64 {
-        self.capacity - self.used
+        self.taken.capacity - self.taken.used
     }
 
     /// Bytes that there are in all.
     pub fn capacity(&self) -> u64 {
-        self.capacity
+        self.taken.capacity
     }
 
     /// Live allocations: address, size and owner, by ascending address; those that the host reaches come

@@ -54,10 +54,17 @@ pub(super) struct Asynchrony {
     pub due: u64,
     /// Nanoseconds that passed while everybody waited.
     pub skew: u64,
-    /// Times in a row that waiting was in vain, and what the registers held the last time.
-    rounds: u32,
-    held: u64,
+    vain: Vain,
     issued: u64,
+}
+
+/// Waiting in vain.
+#[derive(Debug, Default)]
+struct Vain {
+    /// Times in a row.
+    rounds: u32,
+    /// What the registers held the last time.
+    held: u64,
 }
 
 impl Asynchrony {
@@ -72,8 +79,7 @@ impl Asynchrony {
             waiters: Vec::new(),
             due: u64::MAX,
             skew: 0,
-            rounds: 0,
-            held: 0,
+            vain: Vain::default(),
             issued: 0,
         }
     }
@@ -105,7 +111,7 @@ impl Asynchrony {
 
     /// Something happened that waiting threads may have waited for.
     pub fn progress(&mut self) {
-        self.rounds = 0;
+        self.vain.rounds = 0;
     }
 }
 

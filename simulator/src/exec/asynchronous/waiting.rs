@@ -241,13 +241,13 @@ impl Machine<'_> {
             return Ok(false);
         }
         let held = self.registers_of_waiters();
-        let same = self.asynchrony.rounds > 0 && held == self.asynchrony.held;
-        if same || self.asynchrony.rounds == ROUNDS {
+        let same = self.asynchrony.vain.rounds > 0 && held == self.asynchrony.vain.held;
+        if same || self.asynchrony.vain.rounds == ROUNDS {
             return Ok(false);
         }
-        self.asynchrony.held = held;
-        self.asynchrony.skew += 1000 << self.asynchrony.rounds.min(40);
-        self.asynchrony.rounds += 1;
+        self.asynchrony.vain.held = held;
+        self.asynchrony.skew += 1000 << self.asynchrony.vain.rounds.min(40);
+        self.asynchrony.vain.rounds += 1;
         self.wake(false, |_| true);
         self.progress.woken = false;
         Ok(true)
