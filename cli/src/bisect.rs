@@ -39,7 +39,7 @@ pub fn bisect(args: &BisectArgs) -> anyhow::Result<Exit> {
     };
     let by_turns = args.trial.scheduler.is_none();
     let race = if races { vec![Detector::Ptx] } else { Vec::new() };
-    let variation = Variation { by_turns, race, ..setup::variation(&args.trial, args.pw[0])? };
+    let variation = Variation { by_turns, race, ..args.trial.variation(args.pw[0])? };
     if args.time.is_some() {
         let why = "--for is for run and race; bisect stops when its questions are answered, and --trials says how thorough it is";
         return Err(UsageError(why.to_owned()).into());

@@ -17,7 +17,7 @@ use crate::{findings, histogram, libraries, run, setup};
 pub fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     // Nothing is compared with another run here, so that no digest is needed.
     let settings = Settings { digest: false, schedules: false, ..setup::settings(&args.trial)? };
-    let variation = setup::variation(&args.trial, args.pw)?;
+    let variation = args.trial.variation(args.pw)?;
     let target = setup::target(&args.program)?;
     let (seed, backend) = (settings.seed, settings.backend);
     let library = libraries::find()?;

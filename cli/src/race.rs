@@ -155,7 +155,7 @@ fn variation(
     detectors: Vec<Known>,
     race_settings: RaceSettings,
 ) -> anyhow::Result<Variation> {
-    let base = setup::variation(&args.trial, args.pw.unwrap_or(Variation::default().pw))?;
+    let base = args.trial.variation(args.pw.unwrap_or(Variation::default().pw))?;
     let turns = Turns {
         detectors,
         model: args.trial.model.map(Into::into),

@@ -18,7 +18,7 @@ use crate::{findings, libraries, setup};
 /// Runs trials of a program.
 pub fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let settings = setup::settings(&args.trial)?;
-    let variation = setup::variation(&args.trial, args.pw[0])?;
+    let variation = args.trial.variation(args.pw[0])?;
     let mut campaign = Campaign {
         target: setup::target(&args.program)?,
         settings,

@@ -3,10 +3,10 @@
 use bugaroo_harness::error::MemoryTrouble;
 use bugaroo_harness::gpu::real_driver;
 use bugaroo_harness::oracle::ComparisonText;
-use bugaroo_harness::{Error, Oracle, Settings, StandardInput, Suppressions, Target, Variation};
-use bugaroo_protocol::{Backend as ProtocolBackend, PCT_DEPTH};
+use bugaroo_harness::{Error, Oracle, Settings, StandardInput, Suppressions, Target};
+use bugaroo_protocol::Backend as ProtocolBackend;
 
-use crate::args::{Backend, Model, Program, Scheduler, TrialArgs};
+use crate::args::{Backend, Model, Program, TrialArgs};
 use crate::exit::UsageError;
 use crate::output::note;
 
@@ -83,42 +83,4 @@ fn devices(args: &TrialArgs) -> Result<u32, UsageError> {
         _ if args.model == Some(Model::Bugaroo) => Err(only("--model bugaroo")),
         devices => Ok(devices),
     }
-}
-
-/// How stores are delayed, at one probability.
-pub fn variation(args: &TrialArgs, pw: f64) -> Result<Variation, UsageError> {
-    let model = args.model.unwrap_or(Model::StoreBuffer);
-    if model == Model::Ptx && args.backend == Backend::Cuda {
-        return Err(UsageError("--model ptx is simulated: it needs the virtual GPU (--backend sim)".into()));
-    }
-    if model == Model::Ptx && args.handlers {
-        return Err(UsageError("--model ptx is simulated and has no handlers: leave --handlers out".into()));
-    }
-    if args.pct_depth.is_some() && args.scheduler != Some(Scheduler::Pct) {
-        return Err(UsageError(
-            "--pct-depth is the depth of --scheduler pct, and means nothing to another".into(),
-        ));
-    }
-    // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
-    let simulated = matches!(model, Model::StoreBuffer | Model::Ptx);
-    if args.warp_synchronous && (!simulated || args.backend == Backend::Cuda) {
-        let only = "--warp-synchronous needs model store-buffer or ptx, and the virtual GPU (--backend sim)";
-        return Err(UsageError(only.into()));
-    }
-    Ok(Variation {
-        model: model.into(),
-        pw,
-        pr: args.pr,
-        model_memory: args.model_memory,
-        buffer: args.buffer,
-        space: args.space.into(),
-        scheduler: args.scheduler.unwrap_or(Scheduler::Random).into(),
-        pct_depth: args.pct_depth.unwrap_or(PCT_DEPTH),
-        kernel: args.kernel.clone(),
-        without_fence: args.without_fence.iter().copied().collect(),
-        with_fence: args.with_fence.iter().copied().collect(),
-        narrow_fence: args.narrow_fence.iter().copied().collect(),
-        handlers: args.handlers,
-        ..Variation::default()
-    })
 }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use bugaroo_harness::Oracle;
+use bugaroo_harness::{Oracle, Variation};
 use bugaroo_protocol::amount::{bytes, duration};
-use bugaroo_protocol::{MOST_DEVICES, SiteId};
+use bugaroo_protocol::{MOST_DEVICES, PCT_DEPTH, SiteId};
 use clap::Args;
 
 use super::values::*;
+use crate::exit::UsageError;
 
 /// The program under test. Everything after its name is its own.
 #[derive(Clone, Debug, Args)]
@@ -113,4 +114,52 @@ pub struct TrialArgs {
     /// Start a process for each trial, and not one that trials are forked from
     #[arg(long)]
     pub no_fork_server: bool,
+}
+
+impl TrialArgs {
+    /// How stores are delayed, at one probability.
+    ///
+    /// # Errors
+    /// Options that do not go together.
+    pub fn variation(&self, pw: f64) -> Result<Variation, UsageError> {
+        let model = self.model.unwrap_or(Model::StoreBuffer);
+        if model == Model::Ptx && self.backend == Backend::Cuda {
+            return Err(UsageError(
+                "--model ptx is simulated: it needs the virtual GPU (--backend sim)".into(),
+            ));
+        }
+        if model == Model::Ptx && self.handlers {
+            return Err(UsageError(
+                "--model ptx is simulated and has no handlers: leave --handlers out".into(),
+            ));
+        }
+        if self.pct_depth.is_some() && self.scheduler != Some(Scheduler::Pct) {
+            return Err(UsageError(
+                "--pct-depth is the depth of --scheduler pct, and means nothing to another".into(),
+            ));
+        }
+        // Injected code knows of no lockstep: lanes would not see what others of their warp have stored.
+        let simulated = matches!(model, Model::StoreBuffer | Model::Ptx);
+        if self.warp_synchronous && (!simulated || self.backend == Backend::Cuda) {
+            let only =
+                "--warp-synchronous needs model store-buffer or ptx, and the virtual GPU (--backend sim)";
+            return Err(UsageError(only.into()));
+        }
+        Ok(Variation {
+            model: model.into(),
+            pw,
+            pr: self.pr,
+            model_memory: self.model_memory,
+            buffer: self.buffer,
+            space: self.space.into(),
+            scheduler: self.scheduler.unwrap_or(Scheduler::Random).into(),
+            pct_depth: self.pct_depth.unwrap_or(PCT_DEPTH),
+            kernel: self.kernel.clone(),
+            without_fence: self.without_fence.iter().copied().collect(),
+            with_fence: self.with_fence.iter().copied().collect(),
+            narrow_fence: self.narrow_fence.iter().copied().collect(),
+            handlers: self.handlers,
+            ..Variation::default()
+        })
+    }
 }
