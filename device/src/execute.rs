@@ -220,15 +220,13 @@ impl Gpu {
                 self.running.entered = Some(ticket);
             }
         }
-        if self.running.flown.replace(ticket).is_some_and(|last| last != ticket) {
-            flight.grid.others_ran();
-        }
+        self.say_who_ran(ticket, flight);
         let device = self.runs_on(ticket);
         self.memory.run_on(device);
         let end = match &mut flight.feed {
-            Some(feed) => feed.advance(&mut flight.grid, &mut self.memory, (self.running.others, turns)),
+            Some(feed) => feed.advance(&mut flight.grid, &mut self.memory, (self.running.wait.others, turns)),
             None => {
-                flight.grid.set_others(self.running.others);
+                flight.grid.set_others(self.running.wait.others);
                 flight.grid.advance(&mut self.memory, turns)
             }
         };
@@ -238,6 +236,17 @@ impl Gpu {
             self.pulse(flight);
         }
         end
+    }
+
+    /// Tells a kernel who may have handed on between its threads what one has released to it: other work, or the program, where they
+    /// share memory.
+    fn say_who_ran(&mut self, ticket: Ticket, flight: &mut Flight) {
+        let (shares, wait) = (self.shares_memory(), self.running.wait);
+        let last = self.running.flown.replace((ticket, wait.number));
+        if last.is_some_and(|(before, number)| before != ticket || shares && number != wait.number) {
+            flight.grid.others_ran();
+        }
+        flight.grid.others_run(shares && wait.runs);
     }
 
     /// Takes back the launch state of the kernel that ran last, if it still runs.

@@ -85,15 +85,15 @@ impl Gpu {
             0 => return PumpStep::Nothing,
             1 => {
                 if self.running.queue.calls() {
-                    self.running.others = Others::MayWrite;
+                    self.running.wait.others = Others::MayWrite;
                 }
                 self.go_on(
                     self.running.queue.ready()[0],
-                    if self.running.limited { ALONE_LIMITED } else { ALONE },
+                    if self.running.wait.limited { ALONE_LIMITED } else { ALONE },
                 )
             }
             _ => {
-                self.running.others = Others::MayWrite;
+                self.running.wait.others = Others::MayWrite;
                 let bits = self.draw();
                 let at = ((bits >> 32) * count as u64) >> 32;
                 let ticket = self.running.queue.ready()[at as usize];
@@ -103,7 +103,7 @@ impl Gpu {
         let step = step.unwrap_or_else(|| {
             // What was picked waits for a value; whoever does not may go on.
             let ready = self.running.queue.ready().to_vec();
-            self.running.others = Others::MayWrite;
+            self.running.wait.others = Others::MayWrite;
             let others = ready.into_iter().find_map(|ticket| self.go_on(ticket, ALONE >> 6));
             let calls = self.running.queue.calls();
             others.unwrap_or(if calls { PumpStep::Busy } else { PumpStep::Stuck })

@@ -121,6 +121,11 @@ impl Grid {
         self.machine.others_ran();
     }
 
+    /// Says whether others run at the same time as it from now on, who may hand on what its threads have told them.
+    pub fn others_run(&mut self, run: bool) {
+        self.machine.others_run(run);
+    }
+
     /// What its device code has asked the device-side runtime for, in order: to be done when the grid has ended, and
     /// before what comes after it.
     pub fn take_asked(&mut self) -> Vec<DeviceWork> {

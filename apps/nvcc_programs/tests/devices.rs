@@ -130,6 +130,18 @@ fn what_another_grid_hands_on_is_in_time() {
     }
 }
 
+/// Nor is what it tells it by way of the host, which has memory in common with both.
+#[test]
+fn what_the_host_hands_on_is_in_time() {
+    let Some(nvcc) = nvcc() else { return };
+    let program = build(&nvcc, "relay.cu", Runtime::Shared);
+    for how in ["polls", "queries", "thread"] {
+        for model in ["store-buffer", "ptx"] {
+            passes_under_injection(&[&program, Path::new(how)], &["--model", model]);
+        }
+    }
+}
+
 /// Memory that a kernel of another device reaches, and that it does not.
 #[test]
 fn kernels_reach_what_their_device_may() {

@@ -40,18 +40,16 @@ pub struct Running {
     pub queue: Queue,
     /// Work that the submitting call waits for, and what it has to tell, once that is known.
     pub awaited: BTreeMap<Ticket, Option<Status>>,
-    /// Who else may write memory while the kernel that goes on next runs.
-    pub others: Others,
-    /// Turns that a kernel gets when it is alone: few where the call may come back before it has ended.
-    pub limited: bool,
+    /// What the program does while work goes on.
+    pub wait: HostWait,
     /// A kernel goes round for ever, if nobody else writes memory.
     pub suspects: bool,
     /// How often the program has asked in vain whether work is done.
     pub asked: u32,
     /// The kernel whose launch state is in its module's variable.
     pub entered: Option<Ticket>,
-    /// The kernel that had the last turn.
-    pub flown: Option<Ticket>,
+    /// The kernel that had the last turn, and in which of the program's waits.
+    pub flown: Option<(Ticket, u64)>,
     /// Workspaces of cooperative launches that nobody uses.
     pub workspaces: Vec<CUdeviceptr>,
 }
@@ -63,14 +61,32 @@ impl Running {
             clock: Clock::default(),
             queue,
             awaited: BTreeMap::new(),
-            others: Others::MayWrite,
-            limited: false,
+            wait: HostWait::default(),
             suspects: false,
             asked: 0,
             entered: None,
             flown: None,
             workspaces: Vec::new(),
         }
+    }
+}
+
+/// What the program does while work goes on: it waits in a call.
+#[derive(Clone, Copy, Debug)]
+pub struct HostWait {
+    /// Who else may write memory while the kernel that goes on next runs.
+    pub others: Others,
+    /// Turns that a kernel gets when it is alone: few where the call may come back before it has ended.
+    pub limited: bool,
+    /// Which of its waits it is.
+    pub number: u64,
+    /// Threads of it run meanwhile.
+    pub runs: bool,
+}
+
+impl Default for HostWait {
+    fn default() -> HostWait {
+        HostWait { others: Others::MayWrite, limited: false, number: 0, runs: false }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::api::entry::{anytime, if_free, with_gpu};
 use crate::api::{console, current};
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::parts::HostWait;
 use bugaroo_device::objects::transfer::CopyPlace;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::pump::{PENDING, PumpStep};
@@ -56,6 +57,8 @@ pub(crate) fn go(
     // While the program waits, and has no other thread, nobody but what is queued writes memory.
     let wait = WAITS.fetch_add(1, Ordering::Relaxed) + 1;
     let limited = turns.is_some_and(|turns| turns != u64::MAX);
+    // Asked once there is a kernel that it matters to.
+    let mut runs = None;
     let mut others = if limited { Others::MayWrite } else { Others::Suspected(wait) };
     loop {
         let mut last = PumpStep::Nothing;
@@ -67,9 +70,11 @@ pub(crate) fn go(
                     last = PumpStep::Nothing;
                     break;
                 }
-                (gpu.running.others, gpu.running.limited) = (others, limited);
+                let runs =
+                    *runs.get_or_insert_with(|| gpu.shares_memory() && (own_thread::is_ours() || !alone()));
+                gpu.running.wait = HostWait { others, limited, number: wait, runs };
                 last = gpu.step();
-                gpu.running.others = Others::MayWrite;
+                gpu.running.wait.others = Others::MayWrite;
                 suspects = std::mem::take(&mut gpu.running.suspects);
                 if suspects {
                     break;
@@ -133,7 +138,7 @@ pub extern "C" fn at_exit() {
                     }
                 }
                 let wait = *wait.get_or_insert_with(|| WAITS.fetch_add(1, Ordering::Relaxed) + 1);
-                gpu.running.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+                gpu.running.wait.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
                 last = gpu.step();
                 gpu.running.suspects = false;
                 Ok(())

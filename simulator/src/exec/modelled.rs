@@ -419,6 +419,13 @@ impl Machine<'_> {
         }
     }
 
+    /// Somebody else runs from now on, or does not: see [`MemoryModel::others_run`].
+    pub fn others_run(&mut self, run: bool) {
+        if let Some(model) = &mut self.hooks.model {
+            model.others_run(run);
+        }
+    }
+
     /// A warp has arrived at a CTA barrier, with these lanes.
     pub(super) fn model_arrived(&mut self, w: usize, barrier: u32, lanes: u32, pc: u32) {
         let at = self.at(w, pc, lanes);

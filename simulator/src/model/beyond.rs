@@ -227,6 +227,10 @@ impl MemoryModel for Beyond {
         self.under.others_ran();
     }
 
+    fn others_run(&mut self, run: bool) {
+        self.under.others_run(run);
+    }
+
     fn stale_reads(&self) -> Vec<StaleLoads> {
         self.under.stale_reads()
     }

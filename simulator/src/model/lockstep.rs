@@ -158,6 +158,10 @@ impl MemoryModel for Lockstep<'_> {
         self.under.others_ran();
     }
 
+    fn others_run(&mut self, run: bool) {
+        self.under.others_run(run);
+    }
+
     fn stale_reads(&self) -> Vec<StaleLoads> {
         self.under.stale_reads()
     }

@@ -267,6 +267,11 @@ pub trait MemoryModel {
     /// nobody here may read anything older from now on.
     fn others_ran(&mut self) {}
 
+    /// The same goes for every moment from now on, while somebody runs at the same time; not any more, where nobody does.
+    fn others_run(&mut self, run: bool) {
+        let _ = run;
+    }
+
     /// Loads that read older values than memory held, the likeliest to matter first.
     fn stale_reads(&self) -> Vec<StaleLoads> {
         Vec::new()

@@ -243,6 +243,24 @@ impl MemoryModel for Watch<'_> {
         self.watched.borrow().under.as_ref().is_some_and(|under| under.holds_back(cta, address, bytes))
     }
 
+    fn settle(&mut self, world: &mut World<'_>) {
+        if let Some(under) = &mut self.watched.borrow_mut().under {
+            under.settle(world);
+        }
+    }
+
+    fn others_ran(&mut self) {
+        if let Some(under) = &mut self.watched.borrow_mut().under {
+            under.others_ran();
+        }
+    }
+
+    fn others_run(&mut self, run: bool) {
+        if let Some(under) = &mut self.watched.borrow_mut().under {
+            under.others_run(run);
+        }
+    }
+
     fn stale_reads(&self) -> Vec<StaleLoads> {
         self.watched.borrow().under.as_ref().map(|under| under.stale_reads()).unwrap_or_default()
     }

@@ -368,6 +368,10 @@ impl MemoryModel for PtxModel {
         self.machine.all_known();
     }
 
+    fn others_run(&mut self, run: bool) {
+        self.machine.know_all(run);
+    }
+
     fn stale_reads(&self) -> Vec<crate::model::StaleLoads> {
         let thread = |key: ThreadKey| (u64::from(key.cta()), key.place());
         let told = |read: super::stale::StaleRead| crate::model::StaleLoads {

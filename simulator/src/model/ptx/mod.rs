@@ -205,7 +205,18 @@ impl PtxMachine {
 
     /// Every message so far becomes known to all.
     pub(super) fn all_known(&mut self) {
-        self.clock.floor = self.clock.now;
+        if self.clock.floor != u64::MAX {
+            self.clock.floor = self.clock.now;
+        }
+    }
+
+    /// Every message is known to all from now on as soon as there is one, or not any more.
+    pub(super) fn know_all(&mut self, all: bool) {
+        if all {
+            self.clock.floor = u64::MAX;
+        } else if self.clock.floor == u64::MAX {
+            self.clock.floor = self.clock.now;
+        }
     }
 
     /// Compares what is known of a span with memory. If somebody else has written there, memory is right.
