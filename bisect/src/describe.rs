@@ -3,7 +3,7 @@
 use bugaroo_protocol::{Inserted, Model, SiteId, SiteKind};
 
 use crate::narrow::space_name;
-use crate::places::follows;
+use crate::places::{Put, follows};
 use crate::report::{MissingAfter, OwnFence, SearchReport};
 use crate::round::MissingFence;
 use crate::scope::can_tell_scope;
@@ -41,8 +41,12 @@ pub fn missing(subject: &Subject, fence: &MissingFence, confidence: f64) -> Miss
             _ => false,
         })
         .map(OwnFence::from);
+    let widened = place.put == Put::Widened;
+    let widen = if widened { Some(OwnFence::from(&access)) } else { widen };
+    // An atomic gets the scope of the GPU in any case.
+    let own_atomic = widened && access.kind != SiteKind::Fence;
     let what = match fence.what() {
-        Inserted::Fence if subject.several_devices() => Inserted::SystemFence,
+        Inserted::Fence if subject.several_devices() && !own_atomic => Inserted::SystemFence,
         what => what,
     };
     MissingAfter {

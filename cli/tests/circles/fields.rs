@@ -40,7 +40,7 @@ pub const NO_STATE: &[(&str, &str, &str, &str)] = &[
     ("simulator", "config", "DeviceConfig", "options of a device, only read"),
     ("simulator", "image", "CodeImage", "a loaded module as others see it, only read"),
     ("simulator", "launch", "Plan", "what is launched, only read"),
-    ("simulator", "load", "KernelInfo", "what a launch has to know of a kernel, only read"),
+    ("simulator", "load::kernel", "KernelInfo", "what a launch has to know of a kernel, only read"),
     ("simulator", "load", "Program", "a loaded module, only read once it is loaded"),
 ];
 

@@ -6,7 +6,7 @@
 //! What counts is said in [`imports`]; tests, which may import anything, do not.
 //!
 //! No two crates have a public type of one name either ([`names`]): a word is one thing. And no struct of shared state has more fields than
-//! can be thought of together ([`fields`]).
+//! can be thought of together ([`fields`]), and no file more lines than can be read at once.
 
 mod fields;
 mod imports;
@@ -155,6 +155,19 @@ fn public_types_are_those_that_another_crate_can_name() {
         ("c/d.rs", "pub struct Unseen;"),
     ]);
     assert_eq!(found, ["A", "C", "Deep", "Given", "Inner", "T"]);
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    let mut all = Vec::new();
+    members().iter().for_each(|member| files(&workspace().join(member), &mut all));
+    let lines = |path: &PathBuf| fs::read_to_string(path).expect("a source").lines().count();
+    let mut lengths: Vec<(usize, PathBuf)> = all.into_iter().map(|path| (lines(&path), path)).collect();
+    lengths.sort();
+    let long: Vec<_> = lengths.iter().filter(|(lines, _)| *lines > 500).collect();
+    assert!(long.is_empty(), "more than 500 lines: {long:?}");
+    let median = lengths[lengths.len() / 2].0;
+    assert!((1..=200).contains(&median), "the median is {median}");
 }
 
 #[test]
