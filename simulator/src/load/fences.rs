@@ -34,6 +34,7 @@ use rustc_hash::FxHashMap;
 use super::Program;
 use super::function::{count_runs, no_operands, nothing};
 use super::places::{Places, Spot, Under, falls_through};
+use super::polls::polls;
 use crate::alu::Width;
 use crate::decoded::{Barrier, BarrierAction, Collective, Inst, Kind, NO_GUARD, Origin, Together};
 use crate::model::Fence;
@@ -183,7 +184,9 @@ impl Program {
                 new.insert(inserts.get(&Spot::Behind(at, under)), self.under(pc, under), origin);
             }
         }
-        new.finish(self)
+        let mut program = new.finish(self);
+        program.polls = polls(&program.code, &program.accesses, &program.atomics);
+        program
     }
 
     /// The guard of what is for these only.
