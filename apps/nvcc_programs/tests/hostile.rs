@@ -15,7 +15,7 @@ const PROGRAMS: [(&str, &str); 35] = [
     ("variable_past_end", "illegal-address"),
     ("const_past_end", "illegal-address"),
     ("host_pointer", "illegal-address"),
-    ("read_only_host", "illegal-address"),
+    ("read_only_host", "no-access"),
     ("use_after_free", "use-after-free"),
     ("use_after_async_free", "use-after-free"),
     ("read_freed_in_other_stream", "use-after-free"),
