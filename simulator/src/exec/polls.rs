@@ -25,7 +25,7 @@ use crate::alu::Width;
 use crate::decoded::{Atomic, DecodedAccess, Kind, NO_GUARD};
 use crate::fault::TouchKind;
 use crate::load::Program;
-use crate::load::polls::computes;
+use crate::load::polls::{LONGEST, computes};
 use crate::model::{Accessed, Poll};
 
 /// Times in a row that an access was not polled after all, until it counts as one that is not.
@@ -140,9 +140,8 @@ impl Machine<'_> {
     #[inline(always)]
     pub(super) fn polls_on(&mut self, w: usize, operations: u32) -> bool {
         match self.polls.warps.get(w) {
-            None | Some(Polling::Nothing) => false,
-            Some(Polling::Once(_)) => false,
             Some(Polling::Round(round)) => self.goes_round_again(w, *round, operations),
+            _ => false,
         }
     }
 
@@ -231,7 +230,7 @@ impl Machine<'_> {
         self.hooks.model.as_mut().is_none_or(|model| model.polls(&at, &round.poll, times))
     }
 
-    /// Tries out the next round of lanes that stand behind the access `pc`. Registers stay as they are.
+    /// Tries out the next round of lanes that stand behind an access and have read this. Registers stay as they are.
     ///
     /// # Safety
     /// The fragment is one of the warp's, and stands there.
@@ -308,7 +307,7 @@ impl Machine<'_> {
         let code = &self.given.program.code;
         let consts = self.given.constants.base();
         let mut pc = access + 1;
-        for length in 1..=u32::from(TRIES) {
+        for length in 1..=LONGEST {
             if pc == access {
                 return Some(length);
             }

@@ -4,7 +4,7 @@
 use crate::decoded::{Atomic, DecodedAccess, Inst, Kind, NO_GUARD};
 
 /// Instructions of a round that are looked at. A loop that polls is short.
-const LONGEST: usize = 64;
+pub(crate) const LONGEST: u32 = 64;
 
 /// The instructions that may be polled, in order.
 pub(super) fn polls(code: &[Inst], accesses: &[DecodedAccess], atomics: &[Atomic]) -> Vec<u32> {
@@ -26,7 +26,7 @@ fn reads(inst: &Inst, accesses: &[DecodedAccess], atomics: &[Atomic]) -> bool {
         }
 }
 
-/// Whether a thread does nothing between two executions that depends on anything but registers, or changes anything else.
+/// Whether an instruction depends on nothing but registers, parameters and constants, and changes nothing but registers.
 pub(crate) fn computes(inst: &Inst) -> bool {
     matches!(inst.kind, Kind::Alu | Kind::Nop | Kind::ParamLoad | Kind::Branch)
 }
@@ -43,7 +43,7 @@ fn comes_back(code: &[Inst], pc: u32) -> bool {
             continue;
         }
         seen.push(next);
-        if seen.len() > LONGEST {
+        if seen.len() > LONGEST as usize {
             return false;
         }
         if inst.kind != Kind::Branch || inst.guard != NO_GUARD {
