@@ -4,7 +4,7 @@
 //! here is ever told to the memory, which then asks for nothing.
 
 use bugaroo_cuda_abi::{CUcontext, CUdevice, CUmemoryPool, CUmodule};
-use bugaroo_simulator::{MappingAccess, MemoryOwner, OwnerAccess};
+use bugaroo_simulator::{Granted, MappingAccess, MemoryOwner, OwnerAccess};
 
 use crate::devices;
 use crate::error::{CallResult, Status};
@@ -71,19 +71,18 @@ impl Gpu {
         if devices::count() == 1 {
             return;
         }
-        let mut open = vec![0_u32; devices::count() as usize];
+        let mut all = vec![Granted::default(); devices::count() as usize];
         for context in self.owners.contexts.find(|context| !context.peers.is_empty()) {
-            let from = 1 << self.device_of(context);
+            let from = ordinal(self.device_of(context));
             let Ok(found) = self.owners.contexts.get(context) else { continue };
             for peer in &found.peers {
-                if let Some(open) = open.get_mut(self.device_of(*peer) as usize) {
-                    *open |= from;
+                if let Some(granted) = all.get_mut(self.device_of(*peer) as usize) {
+                    granted.set(from, MappingAccess::ReadWrite);
                 }
             }
         }
-        for (home, open) in (0..).zip(open) {
-            let access = OwnerAccess { home, read: open, write: open };
-            self.memory.set_owner_access(MemoryOwner::Device(home), access);
+        for (home, granted) in (0..).zip(all) {
+            self.memory.set_owner_access(MemoryOwner::Device(home), OwnerAccess { home, granted });
         }
     }
 
@@ -125,12 +124,7 @@ impl Gpu {
             return Ok(MappingAccess::ReadWrite);
         }
         let access = self.memory.owner_access(MemoryOwner::Pool(pool as u64)).unwrap_or_default();
-        let among = |devices: u32| devices >> device & 1 != 0;
-        Ok(match (among(access.read), among(access.write)) {
-            (_, true) => MappingAccess::ReadWrite,
-            (true, _) => MappingAccess::Read,
-            _ => MappingAccess::None,
-        })
+        Ok(access.granted.of(ordinal(device)))
     }
 
     /// Says what a device may do with a pool's memory, what it holds already included.
@@ -148,16 +142,9 @@ impl Gpu {
             return if access == MappingAccess::None { Err(Status::InvalidValue) } else { Ok(()) };
         }
         let (owner, home) = (MemoryOwner::Pool(pool as u64), ordinal(found.device));
-        let before =
-            self.memory.owner_access(owner).unwrap_or(OwnerAccess { home, ..OwnerAccess::default() });
-        let bit = 1 << device;
-        let set = |devices: u32, yes: bool| if yes { devices | bit } else { devices & !bit };
-        let after = OwnerAccess {
-            home,
-            read: set(before.read, access >= MappingAccess::Read),
-            write: set(before.write, access == MappingAccess::ReadWrite),
-        };
-        self.memory.set_owner_access(owner, after);
+        let mut granted = self.memory.owner_access(owner).unwrap_or_default().granted;
+        granted.set(ordinal(device), access);
+        self.memory.set_owner_access(owner, OwnerAccess { home, granted });
         Ok(())
     }
 
@@ -166,7 +153,7 @@ impl Gpu {
         if devices::count() > 1
             && let Ok(found) = self.held.pools.all.get(pool)
         {
-            let access = OwnerAccess { home: ordinal(found.device), read: 0, write: 0 };
+            let access = OwnerAccess { home: ordinal(found.device), ..OwnerAccess::default() };
             self.memory.set_owner_access(MemoryOwner::Pool(pool as u64), access);
         }
     }

@@ -42,7 +42,8 @@ pub use image::{CodeImage, Launched};
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch, launch_with};
 pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Placement, Places, Program, SharedVariable};
 pub use memory::{
-    AllocationKind, Endpoint, GRANULARITY, MappingAccess, Memory, MemoryError, MemoryOwner, OwnerAccess,
+    AllocationKind, Endpoint, GRANULARITY, Granted, MappingAccess, Memory, MemoryError, MemoryOwner,
+    OwnerAccess,
 };
 pub use model::{At, MemoryModel, ModelCounts};
 pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, SchedulerStrategy, Turn};

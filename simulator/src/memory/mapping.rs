@@ -9,57 +9,11 @@
 use std::collections::BTreeMap;
 
 use super::MemoryError;
-use super::owners::bit;
+use super::granted::{Granted, MappingAccess};
 use crate::address::{VIRTUAL_BASE, VIRTUAL_END};
 
 /// What chunks, ranges and mappings are multiples of.
 pub const GRANULARITY: u64 = 2 << 20;
-
-/// What device code may do with a mapping.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MappingAccess {
-    /// Nothing, as after mapping.
-    #[default]
-    None,
-    /// Read.
-    Read,
-    /// Read and write.
-    ReadWrite,
-}
-
-/// What devices may do with a mapping. Bits by ordinal.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Granted {
-    read: u32,
-    write: u32,
-}
-
-impl Granted {
-    /// What one of them may do.
-    pub fn of(&self, device: u32) -> MappingAccess {
-        match (self.write & bit(device), self.read & bit(device)) {
-            (0, 0) => MappingAccess::None,
-            (0, _) => MappingAccess::Read,
-            _ => MappingAccess::ReadWrite,
-        }
-    }
-
-    /// Whether a device may do this; None: whether any may.
-    pub fn lets(&self, device: Option<u32>, access: MappingAccess) -> bool {
-        let among = device.map_or(u32::MAX, bit);
-        match access {
-            MappingAccess::None => true,
-            MappingAccess::Read => (self.read | self.write) & among != 0,
-            MappingAccess::ReadWrite => self.write & among != 0,
-        }
-    }
-
-    fn set(&mut self, device: u32, access: MappingAccess) {
-        let on = |set: u32, yes: bool| if yes { set | bit(device) } else { set & !bit(device) };
-        self.read = on(self.read, access >= MappingAccess::Read);
-        self.write = on(self.write, access == MappingAccess::ReadWrite);
-    }
-}
 
 /// A part of a chunk that stands in a reserved range.
 #[derive(Clone, Copy, Debug)]

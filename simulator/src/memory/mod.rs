@@ -16,6 +16,7 @@
 
 mod arena;
 mod bytes;
+mod granted;
 mod hash;
 mod heap;
 mod host_range;
@@ -30,10 +31,11 @@ mod tests;
 mod virtual_memory;
 
 pub use bytes::Endpoint;
+pub use granted::{Granted, MappingAccess};
 use hash::Hash;
 use host_range::{HostRange, HostRanges};
+pub use mapping::GRANULARITY;
 use mapping::Mappings;
-pub use mapping::{GRANULARITY, MappingAccess};
 use owners::Peers;
 pub use owners::{MemoryOwner, OwnerAccess};
 use segment::{Held, Segment};

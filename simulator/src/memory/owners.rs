@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use super::granted::{Granted, MappingAccess};
 use crate::fault::MissingGrant;
 
 /// Whose an allocation is.
@@ -19,27 +20,20 @@ pub enum MemoryOwner {
     Pool(u64),
 }
 
-/// Which devices reach what an owner has. Bits by ordinal.
+/// Which devices reach what an owner has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnerAccess {
     /// The device where the memory is.
     pub home: u32,
-    /// Others that may read it,
-    pub read: u32,
-    /// and those that may write to it, too.
-    pub write: u32,
+    /// What others may do.
+    pub granted: Granted,
 }
 
 impl OwnerAccess {
     fn lets(&self, device: u32, write: bool) -> bool {
-        let others = if write { self.write } else { self.read | self.write };
-        device == self.home || others & bit(device) != 0
+        let wanted = if write { MappingAccess::ReadWrite } else { MappingAccess::Read };
+        device == self.home || self.granted.lets(Some(device), wanted)
     }
-}
-
-/// The bit of a device; none of one beyond those that there can be.
-pub(super) fn bit(device: u32) -> u32 {
-    1_u32.checked_shl(device).unwrap_or(0)
 }
 
 /// Owners of memory, and what they let others do.
