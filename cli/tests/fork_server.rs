@@ -140,6 +140,21 @@ fn trials_are_forked_when_the_first_kernel_begins() {
     assert!((1..10).contains(&marks), "{marks}");
 }
 
+/// What one trial has loaded, the next ones find with their server.
+#[test]
+fn modules_that_are_loaded_later_come_out_the_same() {
+    let arguments = ["loads-later", "file"];
+    for options in
+        [&["--pw", "0.75,0.25"][..], &["--model", "ptx"], &["--model", "bugaroo"], &["--oracle", "memory"]]
+    {
+        served(&[&["--trials", "8"], options].concat(), "host_habits", &arguments);
+    }
+    served(&["--trials", "8", "--jobs", "3", "--kernel", "dot"], "host_habits", &arguments);
+    let place = Place::new();
+    let told = run(&place, &["--trials", "4", "--jobs", "1", "--pw", "0"], "host_habits", &arguments);
+    assert_eq!(told["cells"][0]["outcomes"]["pass"], 4);
+}
+
 #[test]
 fn where_that_is_too_late_they_are_forked_at_the_launch() {
     served(&["--trials", "5"], "host_habits", &["threads-later", "file"]);

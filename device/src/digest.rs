@@ -24,6 +24,11 @@ impl Digest {
     pub fn and(self, bytes: &[u8]) -> Self {
         Digest(bytes.iter().fold(self.0, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME)))
     }
+
+    /// Its lower half.
+    pub fn low(self) -> u64 {
+        self.0 as u64
+    }
 }
 
 impl fmt::Display for Digest {

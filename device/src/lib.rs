@@ -36,6 +36,7 @@ pub mod images;
 pub mod lane;
 pub mod launch;
 pub mod library_work;
+mod loading;
 pub mod memory;
 pub mod mipmap;
 pub mod module;

@@ -4,22 +4,18 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use bugaroo_cuda_abi::{CUcontext, CUfunction, CUmodule};
-use bugaroo_injector::collect_sites::collect_sites;
 use bugaroo_protocol::{Message, ModuleReport};
-use bugaroo_ptx::ast::{Item, Module as Ast};
-use bugaroo_ptx::types::Space;
 use bugaroo_simulator::Program;
 
-use crate::digest::Digest;
 use crate::error::{CallResult, Status};
-use crate::images::image::{Image, architecture};
+use crate::images::image::Image;
 use crate::images::jit::JitOptions;
 use crate::images::refusal::{ImageRefusal, told};
+use crate::loading::{Loading, Source};
 use crate::objects::function::LoadedKernel;
 use crate::objects::module::LoadedModule;
 use crate::state::Gpu;
 use crate::trial::injection::Injected;
-use crate::trial::recorded::ModuleSource;
 
 impl Gpu {
     /// Loads a module, and tells the program, the user and the harness when that fails.
@@ -46,7 +42,7 @@ impl Gpu {
         image: &Image<'_>,
         options: &JitOptions,
     ) -> CallResult<CUmodule> {
-        let source = image.ptx(self.config.compute_capability);
+        let source = self.source(image);
         let first = first.and_then(|first| self.code.modules.get(first).ok());
         let first = first.map(|first| Arc::clone(&first.program));
         let loaded = source.and_then(|source| self.load_text(context, first.as_deref(), &source));
@@ -80,35 +76,23 @@ impl Gpu {
         &mut self,
         context: Option<CUcontext>,
         first: Option<&Program>,
-        source: &str,
+        source: &Source<'_>,
     ) -> Result<CUmodule, ImageRefusal> {
-        let digest = Digest::of(source.as_bytes());
+        let digest = source.digest;
         let number = self.code.module_numbers.of(digest);
         let prepared =
-            self.trial.injection.prepare(source, digest, (&self.config, self.memory.capacity()))?;
-        let text = prepared.text(source);
-        let ast = bugaroo_ptx::parse(text).map_err(|error| ImageRefusal::syntax(source, &error))?;
-        let target = ast.targets.first().and_then(|target| architecture(target)).unwrap_or(0);
-        let constants = constants(&ast);
+            self.trial.injection.prepare(&source.text, digest, (&self.config, self.memory.capacity()))?;
         let before = self.module_memory();
-        let program = match first {
-            Some(first) => Program::load_beside(&ast, &mut self.memory, &self.config, first),
-            None => Program::load(&ast, &mut self.memory, &self.config),
-        };
-        let program =
-            program.map_err(|error| ImageRefusal::load(error, |line| prepared.original_line(line)))?;
+        let Loading { program, facts, native, recorded } = self.load_prepared(&prepared, first, source)?;
         self.tell_module_memory(&before);
-        let table = self.trial.injection.wants_table().then(|| match prepared.logs() {
-            Some(logs) => logs.table().clone(),
-            None => collect_sites(&ast),
-        });
-        let sites = self.trial.injection.report_sites().then(|| prepared.sites(table.as_ref(), number));
+        let table = match prepared.logs() {
+            Some(logs) if facts.table.is_some() => Some(Arc::clone(logs.table())),
+            _ => facts.table.clone(),
+        };
+        let sites = self.trial.injection.report_sites().then(|| prepared.sites(table.as_deref(), number));
         // What is instrumented is another text.
-        let placed = self.trial.injection.placed(&program, table.as_ref().filter(|_| text == source));
-        let recorder = self.trial.recorder.as_ref();
-        let recorded = recorder.map(|_| ModuleSource::new(source, digest, &ast, &program, &self.memory));
-        let program = Arc::new(program);
-        let injected = self.trial.injection.install(prepared, table, number, &program);
+        let placed = self.trial.injection.placed(&program, table.as_deref().filter(|_| prepared.is_plain()));
+        let injected = self.trial.injection.install(prepared, native, number, &program);
         let kernels: Vec<String> = program.kernels().iter().map(|kernel| kernel.name.clone()).collect();
         let module = self.code.modules.insert(LoadedModule {
             context,
@@ -122,7 +106,12 @@ impl Gpu {
         for name in &kernels {
             // PTX names hold no NUL.
             let name = CString::new(name.as_str()).unwrap_or_default();
-            functions.push(self.code.functions.insert(LoadedKernel::new(module, name, target, constants)));
+            functions.push(self.code.functions.insert(LoadedKernel::new(
+                module,
+                name,
+                facts.target,
+                facts.constants,
+            )));
         }
         if let Ok(loaded) = self.code.modules.get_mut(module) {
             loaded.functions = functions;
@@ -185,13 +174,4 @@ impl Gpu {
     pub fn find_variable(&self, module: CUmodule, name: &str) -> CallResult<(u64, u64)> {
         self.code.modules.get(module)?.program.variable(name).ok_or(Status::NotFound)
     }
-}
-
-/// Bytes of a module's constant memory.
-fn constants(ast: &Ast) -> u32 {
-    let size = |item: &Item| match item {
-        Item::Variable(variable) if variable.space == Space::Const => variable.size(),
-        _ => 0,
-    };
-    u32::try_from(ast.items.iter().map(size).sum::<u64>()).unwrap_or(u32::MAX)
 }

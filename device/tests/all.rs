@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use bugaroo_cuda_abi::{CUcontext, CUdeviceptr, CUfunction};
 use bugaroo_device::images::image::Image;
@@ -10,6 +11,7 @@ use bugaroo_device::images::jit::JitOptions;
 use bugaroo_device::lane::Lane;
 use bugaroo_device::objects::context::Context;
 use bugaroo_device::objects::graph::exec::Exec;
+use bugaroo_device::objects::known::{KnownModules, TrialsWant};
 use bugaroo_device::objects::stream::{LEAST_PRIORITY, NON_BLOCKING, Stream};
 use bugaroo_device::objects::transfer::CopyPlace;
 use bugaroo_device::objects::transfer::Transfer;
@@ -19,6 +21,7 @@ use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::injection::Injection;
 use bugaroo_device::trial::report::ReportPipe;
 use bugaroo_device::{CallResult, Status};
+use bugaroo_simulator::Program;
 
 /// `scale`: word = 3 · word, by one thread for each word. `store`: 7 to wherever it is told. `add`: word = word + 1.
 const KERNELS: &str = r"
@@ -206,5 +209,40 @@ fn a_graph_runs_its_nodes_in_their_order_each_time_it_is_launched() {
         bench.gpu.launch_graph(&stream, exec).expect("it can be launched");
         bench.finish();
         assert_eq!(bench.read(place), 24, "(7 + 1) · 3");
+    }
+}
+
+/// Loads the kernels, by what is known, and gives what runs.
+fn loaded(gpu: &mut Gpu, image: &Image<'_>) -> Arc<Program> {
+    let module = gpu.load_module(None, image, &JitOptions::none()).expect("it is PTX");
+    Arc::clone(&gpu.code.modules.get(module).expect("it was loaded").program)
+}
+
+/// A trial tells its server of a module, and the trials after it find it there, wherever their variables lie.
+#[test]
+fn what_a_trial_has_loaded_the_next_one_knows() {
+    let text = format!("{KERNELS}.global .u32 counter = 5;");
+    let image = Image::of(text.as_bytes());
+    let wants = TrialsWant { table: true, native: true };
+    let mut known = KnownModules::default();
+    known.open();
+    let mut programs = Vec::new();
+    for round in 0..3 {
+        let mut bench = Bench::new();
+        bench.gpu.code.known = known;
+        programs.push([loaded(&mut bench.gpu, &image), loaded(&mut bench.gpu, &image)]);
+        let [(first, _), (second, _)] =
+            [0, 1].map(|at| programs[round][at].variable("counter").expect("it has one"));
+        assert_eq!((bench.read(first), bench.read(second)), (5, 5));
+        assert_ne!(first, second);
+        let mut learning = std::mem::take(&mut bench.gpu.code.known);
+        // The first round has loaded it twice.
+        assert_eq!(learning.learn(&bench.gpu.config, wants), round == 0);
+        assert!(learning.find(&image).is_some() && learning.find(&Image::of(KERNELS.as_bytes())).is_none());
+        known = learning;
+    }
+    for at in [0, 1] {
+        assert!(!Arc::ptr_eq(&programs[0][at], &programs[1][at]));
+        assert!(Arc::ptr_eq(&programs[1][at], &programs[2][at]));
     }
 }

@@ -40,7 +40,9 @@ pub use fault::{
 pub use grid::Grid;
 pub use image::{CodeImage, Launched};
 pub use launch::{Counts, End, LaunchError, LaunchResult, LaunchSpec, check, launch, launch_with};
-pub use load::{Constants, KernelInfo, LoadError, ParamInfo, Placement, Places, Program, SharedVariable};
+pub use load::{
+    Constants, Contents, KernelInfo, LoadError, Needs, ParamInfo, Placement, Places, Program, SharedVariable,
+};
 pub use memory::{
     AllocationKind, Endpoint, GRANULARITY, Granted, MappingAccess, Memory, MemoryError, MemoryOwner,
     OwnerAccess,

@@ -9,6 +9,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio, abort};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -16,7 +17,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bugaroo_apps_host::{CheckVerdict, Device, conclude, shape};
 use clap::{Parser, ValueEnum};
-use cudarc::driver::PushKernelArg as _;
+use cudarc::driver::{CudaSlice, CudaStream, PushKernelArg as _};
+use cudarc::nvrtc::Ptx;
 
 const KERNELS: &str = include_str!("../../cbe_dot/kernel.ptx");
 const BLOCKS: u32 = 32;
@@ -59,6 +61,8 @@ enum Habit {
     RefusesForks,
     /// Starts a thread between the launch and the wait for it
     ThreadsLater,
+    /// Loads modules behind the first launch, the same ones twice, and runs them
+    LoadsLater,
     /// Makes an empty file between the launch and the wait for it, named as its file and its process id
     MarksLater,
     /// Aborts where the sum is wrong
@@ -126,6 +130,7 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
         }
         Habit::None
         | Habit::ThreadsLater
+        | Habit::LoadsLater
         | Habit::MarksLater
         | Habit::Works
         | Habit::Crashes
@@ -147,6 +152,12 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
 
     let expected = f32::from(SIZE);
     match habit {
+        Habit::LoadsLater => {
+            for _ in 0..2 {
+                println!("the sum is {}", sum_again(stream, &a)?);
+                println!("the table holds {:?}", table(stream)?);
+            }
+        }
         Habit::Reads => {
             let mut rest = String::new();
             opened.context("it was opened")?.read_to_string(&mut rest)?;
@@ -180,6 +191,59 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
         Err(format!("{sum} instead of {expected}"))
     })
 }
+
+/// The sum of another module of the same text.
+fn sum_again(stream: &Arc<CudaStream>, a: &CudaSlice<f32>) -> anyhow::Result<f32> {
+    let kernel = stream.context().load_module(Ptx::from_src(KERNELS))?.load_function("dot_no_fence")?;
+    let mut sum = stream.alloc_zeros::<f32>(1)?;
+    let (mutex, size) = (stream.alloc_zeros::<i32>(1)?, i32::from(SIZE));
+    let mut launch = stream.launch_builder(&kernel);
+    launch.arg(a).arg(a).arg(&mut sum).arg(&mutex).arg(&size);
+    // SAFETY: as for the first launch.
+    unsafe { launch.launch(shape(BLOCKS, THREADS_PER_BLOCK)) }?;
+    Ok(stream.clone_dtoh(&sum)?[0])
+}
+
+/// What a module's variables hold, which a kernel of it changes.
+fn table(stream: &Arc<CudaStream>) -> anyhow::Result<Vec<u64>> {
+    let kernel = stream.context().load_module(Ptx::from_src(TABLE))?.load_function("read")?;
+    let out = stream.alloc_zeros::<u64>(4)?;
+    let mut launch = stream.launch_builder(&kernel);
+    launch.arg(&out);
+    // SAFETY: the kernel writes four numbers.
+    unsafe { launch.launch(shape(1, 1)) }?;
+    Ok(stream.clone_dtoh(&out)?)
+}
+
+/// A module with variables of all kinds that say something: a number, how far apart two of them are, a constant, and whether a
+/// pointer leads where it should.
+const TABLE: &str = ".version 7.0
+.target sm_70
+.address_size 64
+.global .align 8 .u64 counter = 41;
+.global .align 8 .u64 places[2] = {counter, generic(counter)+8};
+.const .align 4 .u32 factor = 3;
+.visible .entry read(.param .u64 out) {
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<16>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [out];
+    ld.global.u64 %rd2, [counter];
+    add.u64 %rd2, %rd2, 1;
+    st.global.u64 [counter], %rd2;
+    st.global.u64 [%rd1], %rd2;
+    ld.global.u64 %rd3, [places];
+    ld.global.u64 %rd4, [places+8];
+    sub.u64 %rd5, %rd4, %rd3;
+    st.global.u64 [%rd1+8], %rd5;
+    ld.const.u32 %r1, [factor];
+    cvt.u64.u32 %rd6, %r1;
+    st.global.u64 [%rd1+16], %rd6;
+    ld.u64 %rd7, [%rd3];
+    st.global.u64 [%rd1+24], %rd7;
+    ret;
+}
+";
 
 /// Whether the process is a fork, by its own account.
 static FORKED: AtomicBool = AtomicBool::new(false);

@@ -75,6 +75,43 @@ impl<'a> Image<'a> {
         Image::Text(String::from_utf8_lossy(&bytes[..end]))
     }
 
+    /// All of it in one, for [`Self::from_bytes`]; None where there is no PTX in it.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        let (kind, parts): (u8, Vec<&[u8]>) = match self {
+            Image::Text(text) => (0, vec![text.as_bytes()]),
+            Image::Fat(Wrapped { data, linked }) => {
+                (1, std::iter::once(data).chain(linked).map(Vec::as_slice).collect())
+            }
+            Image::Damaged(_) | Image::Elf => return None,
+        };
+        let mut bytes = vec![kind];
+        for part in parts {
+            bytes.extend((part.len() as u64).to_le_bytes());
+            bytes.extend(part);
+        }
+        Some(bytes)
+    }
+
+    /// Reads what [`Self::to_bytes`] wrote; None where it is nothing of that.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Image<'static>> {
+        let (kind, mut rest) = bytes.split_first()?;
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let (length, behind) = rest.split_first_chunk()?;
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            parts.push(behind.get(..length)?.to_vec());
+            rest = &behind[length..];
+        }
+        match kind {
+            0 => Some(Image::Text(Cow::Owned(String::from_utf8(parts.pop()?).ok()?))),
+            1 if !parts.is_empty() => {
+                let data = parts.remove(0);
+                Some(Image::Fat(Wrapped { data, linked: parts }))
+            }
+            _ => None,
+        }
+    }
+
     /// The PTX to run on a device of this compute capability.
     ///
     /// # Errors

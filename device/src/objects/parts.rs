@@ -19,6 +19,7 @@ use crate::objects::event::EventObject;
 use crate::objects::function::LoadedKernel;
 use crate::objects::graph::Graphs;
 use crate::objects::green::Greens;
+use crate::objects::known::KnownModules;
 use crate::objects::library::Library;
 use crate::objects::memory::{Allocation, HostBlock};
 use crate::objects::module::LoadedModule;
@@ -117,6 +118,8 @@ impl Owners {
 pub struct Code {
     /// Loaded modules.
     pub modules: Handles<LoadedModule>,
+    /// Modules that need no translation any more.
+    pub known: KnownModules,
     /// Numbers of distinct modules.
     pub module_numbers: ModuleNumbers,
     /// Libraries (modules of no context).
@@ -134,6 +137,7 @@ impl Default for Code {
     fn default() -> Self {
         Code {
             modules: Handles::new(HandleKind::Module),
+            known: KnownModules::default(),
             module_numbers: ModuleNumbers::default(),
             libraries: Handles::new(HandleKind::Library),
             functions: Handles::new(HandleKind::Function),

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use bugaroo_simulator::DeviceConfig;
+
+use crate::objects::known::TrialsWant;
+use crate::objects::parts::Code;
 use crate::state::Gpu;
-use crate::trial::fork_server;
+use crate::trial::fork_server::{self, Served};
 
 impl Gpu {
     /// Called when the program calls for a launch, before that is taken in.
@@ -21,18 +25,36 @@ impl Gpu {
     }
 
     fn fork_from_here(&mut self) {
-        let modules = &self.code.modules;
-        // Trials unload modules at their end.
-        let keep = || {
-            for module in modules.find(|_| true) {
-                if let Ok(module) = modules.get(module) {
-                    std::mem::forget(Arc::clone(&module.program));
-                }
-            }
-        };
-        let taken = fork_server::fork_from_here(&mut self.trial.injection, &mut self.trial.report, keep);
+        let injection = &mut self.trial.injection;
+        let wants = TrialsWant { table: injection.wants_table(), native: injection.wants_native() };
+        let mut served = Forked { code: &mut self.code, config: &self.config, wants };
+        let taken = fork_server::fork_from_here(injection, &mut self.trial.report, &mut served);
         if let Some(injection) = taken {
             self.take_orders(injection);
         }
+    }
+}
+
+/// What trials have from this device, and it from them.
+struct Forked<'g> {
+    code: &'g mut Code,
+    config: &'g DeviceConfig,
+    wants: TrialsWant,
+}
+
+impl Served for Forked<'_> {
+    fn prepare(&mut self) {
+        // Trials unload modules at their end; to free a program they had to copy its pages first.
+        let modules = &self.code.modules;
+        for module in modules.find(|_| true) {
+            if let Ok(module) = modules.get(module) {
+                std::mem::forget(Arc::clone(&module.program));
+            }
+        }
+        self.code.known.open();
+    }
+
+    fn learn(&mut self) -> bool {
+        self.code.known.learn(self.config, self.wants)
     }
 }

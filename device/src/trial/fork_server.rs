@@ -16,6 +16,7 @@
 mod examine;
 mod files;
 mod heap;
+pub mod lessons;
 mod python;
 mod socket;
 mod unheard;
@@ -48,14 +49,22 @@ struct Child {
     pidfd: OwnedFd,
 }
 
+/// What the device does that trials are forked from.
+pub trait Served {
+    /// Called before the first fork: makes ready to be forked, and to learn from trials.
+    fn prepare(&mut self);
+
+    /// Called when trials have ended: learns from them; whether there was anything to learn.
+    fn learn(&mut self) -> bool;
+}
+
 /// Called before the first kernel begins and before the first draw by the seed, or at the first launch: tells the harness, or
 /// serves it, if the orders want that. Returns in each trial, with its orders; in the server itself only where it is to go on as
-/// a process like any other. Later calls do nothing. `keep`: sees to it that what trials would free stays, as to free it they had
-/// to copy its pages first.
+/// a process like any other. Later calls do nothing.
 pub fn fork_from_here(
     injection: &mut Injection,
     report: &mut ReportPipe,
-    keep: impl FnOnce(),
+    device: &mut impl Served,
 ) -> Option<Injection> {
     let wanted = injection.take_fork_server()?;
     let examined = examine::examine(&wanted, report.descriptor());
@@ -73,7 +82,7 @@ pub fn fork_from_here(
             socket.send(&FromServer::Cannot { why });
             None
         }
-        Ok(examined) => serve(report, keep, &socket, &wanted, &examined),
+        Ok(examined) => serve(report, device, &socket, &wanted, &examined),
     }
 }
 
@@ -87,7 +96,7 @@ pub fn keep_to_ourselves(wanted: &ForkServer) {
 /// Forks a trial whenever the harness says so; returns in the trials, with their orders.
 fn serve(
     own_report: &mut ReportPipe,
-    keep: impl FnOnce(),
+    device: &mut impl Served,
     socket: &Socket,
     wanted: &ForkServer,
     examined: &Examined,
@@ -102,7 +111,7 @@ fn serve(
     let mut polled: Vec<libc::pollfd> = Vec::with_capacity(CHILDREN + 1);
     // Never freed: a trial would use its pages, which it had to copy first.
     let message = Vec::leak(vec![0; bugaroo_protocol::LONGEST_MESSAGE]);
-    keep();
+    device.prepare();
     python::prepare();
     heap::prepare();
     loop {
@@ -116,10 +125,15 @@ fn serve(
             continue;
         }
         // From behind, so that places stay what they are.
+        let running = children.len();
         for at in (1..polled.len()).rev().filter(|at| polled[*at].revents != 0) {
             let child = children.swap_remove(at - 1);
             let status = bury(&child);
             socket.send(&FromServer::Ended { id: child.id, status });
+        }
+        if children.len() < running && device.learn() {
+            // What was learned has taken the room that trials need.
+            heap::prepare();
         }
         if polled[0].revents == 0 {
             continue;

@@ -15,6 +15,7 @@
 mod asked;
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_device_handlers::constants::CHUNK;
@@ -37,7 +38,7 @@ use crate::trial::delays::Delays;
 use crate::trial::handler_model::handler_model;
 use crate::trial::logging::Logs;
 use crate::trial::logging::launched::LoggingKit;
-use crate::trial::native::Native;
+use crate::trial::native::{LoadedText, Native};
 use crate::trial::site_flags::{site_flags, write_flags};
 use crate::trial::{cache, report};
 
@@ -195,13 +196,6 @@ impl Injection {
         })
     }
 
-    /// Whether somebody wants to know the sites of a text that runs as it stands.
-    pub fn wants_table(&self) -> bool {
-        let checks = self.orders.as_ref().is_some_and(|orders| !orders.check_insert.is_empty());
-        let asked = self.report_sites() || checks || !self.race().is_empty();
-        asked || self.conflicts() || self.native_model().is_some()
-    }
-
     /// What the insertions that the orders ask about become in a module; None where they ask about none.
     pub fn placed(&self, program: &Program, table: Option<&SiteTable>) -> Option<Vec<Placed>> {
         let orders = self.orders.as_ref().filter(|orders| !orders.check_insert.is_empty())?;
@@ -243,28 +237,26 @@ impl Injection {
         Ok(Prepared { instrumented: Some(instrumented), logs: None })
     }
 
-    /// What launches have to know of a loaded module, if its stores are to be delayed. The table is that of the text
-    /// that was loaded, where it was wanted.
+    /// What launches have to know of a loaded module, if its stores are to be delayed; `loaded` is of a text that runs as it stands,
+    /// where that was wanted.
     pub fn install(
         &self,
         prepared: Prepared,
-        table: Option<SiteTable>,
+        loaded: Option<Rc<LoadedText>>,
         module: u32,
         program: &Arc<Program>,
     ) -> Option<Injected> {
         if let Some(logs) = prepared.logs {
             return Some(Injected { module, form: Form::Logs(Arc::new(logs)) });
         }
-        let form = match (prepared.instrumented, table) {
+        let form = match (prepared.instrumented, loaded) {
             (Some(instrumented), _) => {
                 // The injector leaves a module without any site alone.
                 let (variable, _) = program.variable(LAUNCH_VARIABLE)?;
                 Form::Handlers(Box::new(Handlers { instrumented, variable, flags: OnceCell::new() }))
             }
-            (None, Some(table)) if self.native_model().is_some() || !self.race().is_empty() => {
-                Form::Native(Native::new(program, table))
-            }
-            (None, _) => return None,
+            (None, Some(loaded)) => Form::Native(Native::new(loaded)),
+            (None, None) => return None,
         };
         Some(Injected { module, form })
     }
@@ -428,6 +420,11 @@ impl Prepared {
             (None, Some(logs)) => logs.original_line(line),
             (None, None) => Some(line),
         }
+    }
+
+    /// Whether the program's own text is to run.
+    pub fn is_plain(&self) -> bool {
+        self.instrumented.is_none() && self.logs.as_ref().and_then(Logs::text).is_none()
     }
 
     /// The module that logs, if that is to run.

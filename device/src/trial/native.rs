@@ -3,6 +3,7 @@
 //! stretches of the source, or widened.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_injector::collect_sites::{InjectionPoint, SiteTable};
@@ -19,12 +20,28 @@ type Chosen = (Arc<Program>, Option<Box<dyn MemoryModel>>);
 /// What launches have to know of a module.
 #[derive(Debug)]
 pub struct Native {
-    /// The program as it was loaded.
-    loaded: Text,
-    table: SiteTable,
+    loaded: Rc<LoadedText>,
     /// The program with the fences that the orders want, where they want any; known from the first launch on, as before
     /// it nothing may depend on the orders (see [`crate::trial::fork_server`]).
     asked: OnceCell<Result<Option<Text>, String>>,
+}
+
+/// A program as it was loaded, and the sites of its text.
+#[derive(Debug)]
+pub struct LoadedText {
+    text: Text,
+    table: Arc<SiteTable>,
+}
+
+impl LoadedText {
+    /// Of a program that was loaded from the text that the table is of.
+    pub fn new(program: &Arc<Program>, table: Arc<SiteTable>) -> LoadedText {
+        let text = Text::new(Arc::clone(program));
+        // Both before the first launch: what is known then is known to all trials that are forked.
+        text.store_buffer(&table);
+        text.ptx();
+        LoadedText { text, table }
+    }
 }
 
 /// A program and what each model has to know of it. Which model it is, a trial's orders say, and trials are forked from one
@@ -51,32 +68,28 @@ impl Text {
 }
 
 impl Native {
-    /// For a program that was loaded from the text that the table is of.
-    pub fn new(program: &Arc<Program>, table: SiteTable) -> Native {
-        let loaded = Text::new(Arc::clone(program));
-        // Both before the first launch: what is known then is known to all trials that are forked.
-        loaded.store_buffer(&table);
-        loaded.ptx();
-        Native { loaded, table, asked: OnceCell::new() }
+    /// For such a program.
+    pub fn new(loaded: Rc<LoadedText>) -> Native {
+        Native { loaded, asked: OnceCell::new() }
     }
 
     /// The program that launches run; why it cannot be had, where it cannot.
     fn text(&self, orders: &Orders, module: u32) -> Result<&Text, String> {
         let asked = self.asked.get_or_init(|| {
-            let words = site_flags(orders, module, self.table.sites.len());
+            let (program, table) = (&self.loaded.text.program, &self.loaded.table);
+            let words = site_flags(orders, module, table.sites.len());
             let widen =
                 orders.variation.widen.iter().filter(|site| site.module == module).map(|site| site.index);
             // What is tried for one of several devices may be for the others to see.
             let wide = if orders.devices > 1 { Scope::Sys } else { Scope::Gpu };
             let widen = widen.collect();
-            let changed =
-                self.loaded.program.changed(&self.table, &words, (&widen, wide), &orders.variation.insert);
+            let changed = program.changed(table, &words, (&widen, wide), &orders.variation.insert);
             let refused = |(insertion, why)| format!("{insertion} cannot be inserted: {why}");
             let program = changed.map_err(refused)?;
             Ok(program.map(|program| Text::new(Arc::new(program))))
         });
         match asked {
-            Ok(asked) => Ok(asked.as_ref().unwrap_or(&self.loaded)),
+            Ok(asked) => Ok(asked.as_ref().unwrap_or(&self.loaded.text)),
             Err(why) => Err(why.clone()),
         }
     }
@@ -84,14 +97,14 @@ impl Native {
     /// The program that launches run, once there was one.
     pub fn program(&self) -> &Arc<Program> {
         let asked = self.asked.get().and_then(|asked| asked.as_ref().ok()?.as_ref());
-        &asked.unwrap_or(&self.loaded).program
+        &asked.unwrap_or(&self.loaded.text).program
     }
 
     /// The site at an instruction of that program.
     pub fn site(&self, pc: u32) -> Option<u32> {
         let span = self.program().spans().nth(pc as usize)?;
         let at = |point: &&InjectionPoint| (point.span.start, point.span.end) == span && point.site.is_some();
-        self.table.points.iter().find(at)?.site
+        self.loaded.table.points.iter().find(at)?.site
     }
 
     /// The program of a launch and its model; None where that would change nothing. The kernel is one that the orders
@@ -111,7 +124,7 @@ impl Native {
         let variation = &orders.variation;
         let (maker, pr) = match orders.model() {
             Some(Model::Ptx) => (text.ptx(), variation.space.each(if selected { variation.pr } else { 0.0 })),
-            _ => (text.store_buffer(&self.table), (0.0, 0.0)),
+            _ => (text.store_buffer(&self.loaded.table), (0.0, 0.0)),
         };
         let (pw, pr) = (<[f64; 2]>::from(pw), <[f64; 2]>::from(pr));
         let settings = ModelSettings {

@@ -45,6 +45,8 @@ pub use error::LoadError;
 pub use kernel::{KernelInfo, ParamInfo};
 pub use places::{Placement, Places};
 pub use shared::SharedVariable;
+use symbols::release;
+pub use symbols::{Contents, Needs};
 
 use crate::alu::Isa;
 use crate::config::DeviceConfig;
@@ -53,7 +55,7 @@ use crate::decoded::{
     Matrix, Origin, Pack, Special, TextureInst,
 };
 use crate::fault::{Place, SourcePosition};
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryError};
 use crate::model::Fence;
 use crate::turns::Turns;
 
@@ -146,12 +148,19 @@ impl Program {
         memory: &mut Memory,
         config: &DeviceConfig,
         isa: Isa,
-        shared: symbols::SharedManaged<'_>,
+        managed: symbols::SharedManaged<'_>,
     ) -> Result<Program, LoadError> {
-        // The processor must have what the row functions need, whoever asks.
-        let isa = if Isa::detect() == Isa::V3 { isa } else { Isa::Portable };
         let mut allocations = Vec::new();
-        let loaded = build(module, (memory, shared), config, isa, &mut allocations);
+        let allocate = |need: symbols::Need| {
+            let address = need.allocate(memory)?;
+            allocations.push(address);
+            Ok(address)
+        };
+        let built = build(module, (managed, allocate), config, isa);
+        let loaded = built.and_then(|(program, contents)| {
+            contents.write(memory)?;
+            Ok(program)
+        });
         match loaded {
             Ok(mut program) => {
                 program.allocations = allocations;
@@ -162,6 +171,33 @@ impl Program {
                 Err(error)
             }
         }
+    }
+
+    /// What the variables of this module need.
+    pub fn needs(module: &Module) -> Needs {
+        let functions = reach::definitions(module);
+        Needs(reach::all_variables(module, &functions).map(symbols::Need::of).collect())
+    }
+
+    /// Translates a module whose variables lie at these addresses, in the order of [`Program::needs`]; with what they are to hold.
+    ///
+    /// # Errors
+    /// See [`LoadError`]; also where the module has more variables, or less.
+    pub fn load_at(
+        module: &Module,
+        addresses: &[u64],
+        config: &DeviceConfig,
+    ) -> Result<(Program, Contents), LoadError> {
+        if Program::needs(module).0.len() != addresses.len() {
+            let reason = format!("its variables are not {}", addresses.len());
+            return Err(LoadError::Declaration { name: "the module".to_owned(), reason });
+        }
+        let mut left = addresses.iter();
+        // As many as have just been counted.
+        let allocate = |_| left.next().copied().ok_or(MemoryError::NotAllocated(0));
+        let (mut program, contents) = build(module, (&|_| None, allocate), config, Isa::detect())?;
+        program.allocations = addresses.to_vec();
+        Ok((program, contents))
     }
 
     /// The kernel of this name.
@@ -189,6 +225,11 @@ impl Program {
         let mut all = self.variables.iter();
         let (name, (base, _)) = all.find(|(_, (base, size))| address.wrapping_sub(*base) < *size)?;
         Some((name.clone(), address - base))
+    }
+
+    /// Where its own variables lie, in the order of [`Program::needs`].
+    pub fn allocations(&self) -> &[u64] {
+        &self.allocations
     }
 
     /// Gives the module's variables back.
@@ -242,22 +283,17 @@ fn source_position(files: &[(u32, String)], at: &ast::LocLine) -> SourcePosition
     }
 }
 
-fn release(memory: &mut Memory, allocations: &[u64]) {
-    for address in allocations {
-        memory.free(*address).expect("a module's variables are freed by the module alone");
-    }
-}
-
 /// What stands in a table of virtual functions for one that is pure: nothing that can be called.
 const PURE_VIRTUAL: &str = "__cxa_pure_virtual";
 
 fn build(
     module: &Module,
-    (memory, managed): (&mut Memory, symbols::SharedManaged<'_>),
+    (managed, allocate): (symbols::SharedManaged<'_>, impl FnMut(symbols::Need) -> Result<u64, MemoryError>),
     config: &DeviceConfig,
     isa: Isa,
-    allocations: &mut Vec<u64>,
-) -> Result<Program, LoadError> {
+) -> Result<(Program, symbols::Contents), LoadError> {
+    // The processor must have what the row functions need, whoever asks.
+    let isa = if Isa::detect() == Isa::V3 { isa } else { Isa::Portable };
     let functions = reach::definitions(module);
     let names: FxHashMap<&str, u32> =
         functions.iter().enumerate().map(|(i, f)| (f.name.as_str(), i as u32)).collect();
@@ -266,10 +302,9 @@ fn build(
         name: "shared memory".to_string(),
         reason: "more than 4 GiB".to_string(),
     })?;
-    let variables =
-        || symbols::variables(module).chain(functions.iter().flat_map(|f| reach::static_variables(f)));
-    let placed = symbols::place(variables(), memory, managed, allocations)?;
-    symbols::initialise(variables(), &placed, &names, &shared, memory, allocations)?;
+    let variables = || reach::all_variables(module, &functions);
+    let placed = symbols::place(variables(), managed, allocate)?;
+    let contents = symbols::contents(variables(), &placed, &names, &shared)?;
 
     let mut builder = function::Builder::new(module, &functions, &names, &placed, &shared, isa);
     builder.share_rows = config.share_rows;
@@ -323,7 +358,7 @@ fn build(
     program.text.clone_from(&module.source);
     program.files.clone_from(&module.files);
     program.polls = polls::polls(&program.code, &program.accesses, &program.atomics);
-    Ok(program)
+    Ok((program, contents))
 }
 
 /// Where a function writes by itself, if a kernel reaches it at all.

@@ -42,8 +42,16 @@ fn statements(function: &Function) -> &[Statement] {
     function.body.as_ref().map_or(&[], |body| &body.statements)
 }
 
+/// All variables in global or constant memory that a module defines, or a function of these, in the order in which they are placed.
+pub(super) fn all_variables<'m>(
+    module: &'m Module,
+    functions: &[&'m Function],
+) -> impl Iterator<Item = &'m Variable> {
+    super::symbols::variables(module).chain(functions.iter().flat_map(|function| static_variables(function)))
+}
+
 /// Variables in global or constant memory that a function declares.
-pub(super) fn static_variables<'f>(function: &&'f Function) -> Vec<&'f Variable> {
+fn static_variables(function: &Function) -> Vec<&Variable> {
     let mut found = Vec::new();
     walk(statements(function), &mut |kind| {
         if let StatementKind::Variable(v) = kind

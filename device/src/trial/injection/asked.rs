@@ -29,6 +29,18 @@ impl Injection {
             .then(|| (&orders.variation.switches[..], scheduler_seed(orders.seed, ordinal)))
     }
 
+    /// Whether somebody wants to know the sites of a text that runs as it stands.
+    pub fn wants_table(&self) -> bool {
+        let checks = self.orders.as_ref().is_some_and(|orders| !orders.check_insert.is_empty());
+        let asked = self.report_sites() || checks || !self.race().is_empty();
+        asked || self.conflicts() || self.native_model().is_some()
+    }
+
+    /// Whether launches of a text that runs as it stands have to know of its sites.
+    pub fn wants_native(&self) -> bool {
+        self.native_model().is_some() || !self.race().is_empty()
+    }
+
     /// Virtual GPUs that the program finds.
     pub fn devices(&self) -> u32 {
         self.orders.as_ref().map_or(1, |orders| orders.devices.clamp(1, MOST_DEVICES))

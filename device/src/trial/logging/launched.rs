@@ -60,7 +60,7 @@ pub struct Logs {
     kit: LoggingKit,
     /// The program as it was written: decoded, and never run.
     original: Arc<Program>,
-    table: SiteTable,
+    table: Arc<SiteTable>,
     /// The text that logs, or why there is none.
     logged: Result<Logged, String>,
     /// By place: the instruction of the original.
@@ -91,7 +91,7 @@ impl Logs {
         };
         let logged = logged.map_err(|error| error.to_string());
         let sites = logged.as_ref().map_or_else(|_| Vec::new(), |logged| sites(&original, &logged.places, 0));
-        Ok(Logs { kit, original, table: collect_sites(&ast), logged, sites })
+        Ok(Logs { kit, original, table: Arc::new(collect_sites(&ast)), logged, sites })
     }
 
     /// What its device code does.
@@ -144,7 +144,7 @@ impl Logs {
     }
 
     /// The sites of that.
-    pub fn table(&self) -> &SiteTable {
+    pub fn table(&self) -> &Arc<SiteTable> {
         &self.table
     }
 

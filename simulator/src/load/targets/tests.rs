@@ -11,7 +11,7 @@ fn targets(text: &str) -> Option<Vec<Target>> {
     let module = parse(&format!(".version 8.0\n.target sm_75\n.address_size 64\n{text}")).expect("it parses");
     let functions = super::super::reach::definitions(&module);
     let placed = super::super::symbols::variables(&module).zip(0..).map(|(variable, at)| {
-        (variable.name.as_str(), Placed { address: BASE + 256 * at, size: variable.size() })
+        (variable.name.as_str(), Placed { address: BASE + 256 * at, size: variable.size(), own: true })
     });
     let placed = placed.collect();
     let each: Vec<_> = functions.iter().map(|f| super::super::written_by(f, &placed, true)).collect();
