@@ -56,3 +56,11 @@ pub struct CUmemAllocationProp {
     pub usage: u16,
     pub reserved: [u8; 4],
 }
+
+/// Bytes of what names memory or an event for other processes.
+pub const CU_IPC_HANDLE_SIZE: usize = 64;
+
+/// `CUipcMemHandle` and `CUipcEventHandle`; the runtime's are the same.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CUipcHandle(pub [u8; CU_IPC_HANDLE_SIZE]);

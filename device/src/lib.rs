@@ -33,6 +33,7 @@ pub mod graph;
 pub mod handles;
 pub mod host;
 pub mod images;
+pub mod interprocess;
 pub mod lane;
 pub mod launch;
 pub mod library_work;

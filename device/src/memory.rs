@@ -75,6 +75,11 @@ impl Gpu {
             self.sweep_graph_memory();
             return Ok(());
         }
+        let imported = |held: &Allocation| held.kind == AllocationKind::Imported;
+        if self.held.allocations.get(&address).is_some_and(imported) {
+            // It is another process's.
+            return Err(Status::InvalidValue);
+        }
         let gone = self.held.allocations.remove(&address).ok_or(Status::InvalidValue)?;
         self.note_end(address);
         self.held.pools.freed(&gone);

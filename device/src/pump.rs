@@ -1,7 +1,7 @@
 //! What makes queued work happen: steps, each of one piece of work that could go on, picked by the trial's seed.
 //!
 //! A step runs a kernel for a few turns, so that kernels that may overlap interleave, from single turns up to whole launches;
-//! everything else is done in one. While only one piece could go on nothing is drawn. Who asks for steps stands above the device, where
+//! everything else is done in one. While only one piece could go on, and no other process may be in its memory, nothing is drawn. Who asks for steps stands above the device, where
 //! calls wait.
 
 use std::cell::Cell;
@@ -14,6 +14,7 @@ use bugaroo_simulator::{End, Others};
 
 use crate::error::Status;
 use crate::lane::Ticket;
+use crate::objects::interprocess;
 use crate::objects::queue::{Flight, WorkProgress};
 use crate::objects::work::Work;
 use crate::state::Gpu;
@@ -79,11 +80,12 @@ impl HostCall {
 impl Gpu {
     /// Has a piece of the work that is ready go on, for a turn.
     pub fn step(&mut self) -> PumpStep {
+        let _turn = self.held.shares.turn();
         let count = self.running.queue.ready().len();
         let step = match count {
             0 if self.running.queue.calls() => return PumpStep::Busy,
             0 => return PumpStep::Nothing,
-            1 => {
+            1 if !interprocess::shares() => {
                 if self.running.queue.calls() {
                     self.running.wait.others = Others::MayWrite;
                 }
@@ -154,6 +156,11 @@ impl Gpu {
                     self.running.queue.tell(|order| order.begin_wait(ticket));
                 }
             }
+            Work::WaitShared(event, number) => {
+                if fault.is_none() && event.is_reached(*number) {
+                    self.running.queue.tell(|order| order.begin_wait(ticket));
+                }
+            }
             Work::Call(..) | Work::CallBack(..) => self.running.queue.tell(|order| order.call(ticket)),
             work => {
                 let kind = work.kind();
@@ -171,13 +178,19 @@ impl Gpu {
                 let status = fault.map_or(Status::Success, |fault| fault.status);
                 return Some(PumpStep::Call(ticket, HostCall::Told(function, stream, status, data)));
             }
+            Work::Record(event) if fault.is_some() => {
+                // Others are not to wait for ever.
+                self.tell_reached(event, ticket);
+                Ok(())
+            }
             _ if fault.is_some() || self.context(context).is_err() => Ok(()),
             Work::Call(function, data) => {
                 self.running.queue.call(ticket);
                 return Some(PumpStep::Call(ticket, HostCall::Plain(function, data)));
             }
             Work::WaitValue(wait) if !wait.holds(&self.memory) => return None,
-            Work::Nothing | Work::WaitValue(_) => Ok(()),
+            Work::WaitShared(event, number) if !event.is_reached(number) => return None,
+            Work::Nothing | Work::WaitValue(_) | Work::WaitShared(..) => Ok(()),
             Work::Record(event) => {
                 self.reach(event, ticket);
                 Ok(())

@@ -24,6 +24,7 @@ pub mod errors;
 pub mod exports;
 pub mod function;
 pub mod graph;
+pub mod interprocess;
 pub mod launch;
 pub mod library;
 pub mod list;

@@ -3,16 +3,16 @@
 use bugaroo_cuda_abi::FunctionAddress;
 
 use crate::{
-    array, capture, copy, copy_node, copy3d, device, errors, function, graph, launch, library, managed,
-    memory, memset, node, node_parameters, notices, pointer, pool, properties, stream, surface, texture,
-    version,
+    array, capture, copy, copy_node, copy3d, device, errors, function, graph, interprocess, launch, library,
+    managed, memory, memset, node, node_parameters, notices, pointer, pool, properties, stream, surface,
+    texture, version,
 };
 
 /// A subject's functions by name.
 type Functions = &'static [(&'static str, FunctionAddress)];
 
 /// All of them.
-static SUBJECTS: [&Functions; 25] = [
+static SUBJECTS: [&Functions; 26] = [
     &array::PLAIN,
     &array::FUNCTIONS,
     &capture::FUNCTIONS,
@@ -23,6 +23,7 @@ static SUBJECTS: [&Functions; 25] = [
     &errors::FUNCTIONS,
     &function::FUNCTIONS,
     &graph::FUNCTIONS,
+    &interprocess::FUNCTIONS,
     &launch::FUNCTIONS,
     &library::FUNCTIONS,
     &managed::FUNCTIONS,

@@ -44,8 +44,8 @@ pub use load::{
     Constants, Contents, KernelInfo, LoadError, Needs, ParamInfo, Placement, Places, Program, SharedVariable,
 };
 pub use memory::{
-    AllocationKind, Endpoint, GRANULARITY, Granted, MappingAccess, Memory, MemoryError, MemoryOwner,
-    OwnerAccess,
+    AllocationKind, Endpoint, Exported, GRANULARITY, Granted, MappingAccess, Memory, MemoryError,
+    MemoryOwner, OwnerAccess,
 };
 pub use model::{At, MemoryModel, ModelCounts};
 pub use schedule::{Candidate, PctScheduler, RandomScheduler, Rng, SchedulerStrategy, Turn};

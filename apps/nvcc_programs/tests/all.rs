@@ -14,6 +14,7 @@ mod memory;
 mod mending;
 mod not_fences;
 mod places;
+mod processes;
 mod programs;
 mod stripped;
 mod triton;

@@ -43,7 +43,9 @@ impl Gpu {
             NodeBody::Work(Work::Call(..) | Work::CallBack(..)) => one("HOST"),
             NodeBody::Work(Work::Nothing) => one("EMPTY"),
             NodeBody::Work(Work::Record(event)) => vec!["EVENT_RECORD".to_owned(), format!("{event:?}")],
-            NodeBody::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => one("BATCH_MEM_OP"),
+            NodeBody::Work(Work::Act(_) | Work::WaitValue(_) | Work::WaitShared(..) | Work::Branch(_)) => {
+                one("BATCH_MEM_OP")
+            }
             NodeBody::Wait(event) => vec!["EVENT_WAIT".to_owned(), format!("{event:?}")],
             NodeBody::Child(_) => one("GRAPH"),
             NodeBody::Allocate(memory) => {

@@ -13,6 +13,7 @@ pub mod fill;
 pub mod function;
 pub mod graph;
 pub mod green;
+pub mod interprocess;
 pub mod known;
 pub mod legacy_launch;
 pub mod library;

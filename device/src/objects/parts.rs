@@ -19,6 +19,7 @@ use crate::objects::event::EventObject;
 use crate::objects::function::LoadedKernel;
 use crate::objects::graph::Graphs;
 use crate::objects::green::Greens;
+use crate::objects::interprocess::Shares;
 use crate::objects::known::KnownModules;
 use crate::objects::library::Library;
 use crate::objects::memory::{Allocation, HostBlock};
@@ -196,6 +197,8 @@ pub struct Held {
     pub chunks: Chunks,
     /// What the program said about the use of managed memory.
     pub advice: Advices,
+    /// What other processes of the program have, too.
+    pub shares: Shares,
 }
 
 impl Default for Held {
@@ -211,6 +214,7 @@ impl Default for Held {
             textures: texture::Objects::default(),
             chunks: Chunks::default(),
             advice: Advices::default(),
+            shares: Shares::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ use bugaroo_semantics::event::WorkKind;
 use bugaroo_simulator::{LaunchSpec, Memory};
 
 use crate::objects::fill::Fill;
+use crate::objects::interprocess::SharedEvent;
 use crate::objects::library_work::LibraryWork;
 use crate::objects::transfer::Transfer;
 
@@ -68,6 +69,8 @@ pub enum Work {
     Record(CUevent),
     /// Memory has to hold a value first.
     WaitValue(WaitValue),
+    /// A record of an event that other processes have, by its number, has to be reached first.
+    WaitShared(Rc<SharedEvent>, u64),
     /// A conditional node of a graph.
     Branch(Rc<BranchChoice>),
 }
@@ -105,6 +108,9 @@ impl std::fmt::Debug for Work {
             Work::CallBack(..) => f.write_str("CallBack"),
             Work::Record(event) => f.debug_tuple("Record").field(event).finish(),
             Work::WaitValue(wait) => wait.fmt(f),
+            Work::WaitShared(event, number) => {
+                f.debug_tuple("WaitShared").field(event).field(number).finish()
+            }
             Work::Branch(choice) => choice.fmt(f),
         }
     }
@@ -219,7 +225,7 @@ impl NodeBody {
             NodeBody::Free(_) => 11,
             NodeBody::Branch(_) => 13,
             // What else a capture can hold are operations on words of memory.
-            NodeBody::Work(Work::Act(_) | Work::WaitValue(_) | Work::Branch(_)) => 12,
+            NodeBody::Work(Work::Act(_) | Work::WaitValue(_) | Work::WaitShared(..) | Work::Branch(_)) => 12,
         }
     }
 }

@@ -1,18 +1,20 @@
 //! Events (CUDA Driver API, "Event Management"): places in the order of work, with the device's time
-//! ([`bugaroo_device::objects::clock`]) when they are reached. Sharing them with other processes is not supported.
+//! ([`bugaroo_device::objects::clock`]) when they are reached. Other processes may have them, too ([`crate::api::interprocess`]).
 
 use std::ffi::c_uint;
 
 use bugaroo_cuda_abi::{CUevent, CUstream};
 
 use crate::api::entry::{with_context, with_gpu};
-use crate::api::settle::settle;
+use crate::api::polled;
+use crate::api::settle::{WATCHED_TURNS, settle};
 use crate::api::stream::ask;
 use crate::api::submit::{on_stream, twin};
 use crate::api::wait;
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
 use bugaroo_device::objects::event::EventObject;
+use bugaroo_device::objects::interprocess::SharedEvent;
 use bugaroo_device::objects::stream::Stream;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::places::{not_null, write};
@@ -20,9 +22,9 @@ use bugaroo_device::state::Gpu;
 use bugaroo_device::submit::Submitted;
 
 /// `CU_EVENT_DISABLE_TIMING`
-const DISABLE_TIMING: c_uint = 2;
+pub const DISABLE_TIMING: c_uint = 2;
 /// `CU_EVENT_INTERPROCESS`
-const INTERPROCESS: c_uint = 4;
+pub const INTERPROCESS: c_uint = 4;
 /// Every flag there is.
 const FLAGS_MASK: c_uint = 7;
 /// The ticket of a record that was dropped after a fault: it is not pending.
@@ -38,20 +40,28 @@ pub unsafe extern "C" fn cuEventCreate(place: *mut CUevent, flags: c_uint) -> St
         if flags & !FLAGS_MASK != 0 || flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
             return Err(Status::InvalidValue);
         }
-        let event = gpu.ordered.events.insert(EventObject {
-            context,
-            flags,
-            ticket: None,
-            reached: None,
-            captured: None,
-        });
+        let is_shared = flags & INTERPROCESS != 0;
+        if is_shared {
+            gpu.begin_sharing()?;
+        }
+        let shared = is_shared.then(SharedEvent::new).transpose()?;
+        let event = gpu.ordered.events.insert(EventObject::new(context, flags, shared));
         // SAFETY: the caller's promise.
         unsafe { write(place, event) }
     })
 }
 
-/// Destroys an event; what waits for it goes on waiting.
+/// Destroys an event; what waits for it goes on waiting. One that other processes have is reached first.
 pub extern "C" fn cuEventDestroy_v2(event: CUevent) -> Status {
+    let mut pending = Vec::new();
+    let status = with_gpu("cuEventDestroy_v2", |gpu| {
+        pending.extend(gpu.ordered.events.get(event)?.numbers.iter().map(|(ticket, _)| *ticket));
+        Ok(())
+    });
+    if status == Status::Success && !pending.is_empty() {
+        // What goes wrong there is told by another call.
+        let _ = wait::finish("cuEventDestroy_v2", &pending);
+    }
     with_gpu("cuEventDestroy_v2", |gpu| gpu.ordered.events.remove(event).map(|_| ()))
 }
 
@@ -66,9 +76,41 @@ fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> St
         gpu.recorded(event, submitted.map_or(DROPPED, |submitted| submitted.ticket))
     });
     match submitted {
-        Some(submitted) if status == Status::Success => settle(&submitted, name),
+        Some(submitted) if status == Status::Success => {
+            let shared = with_gpu(name, |gpu| {
+                gpu.ordered.events.get(event)?.shared.as_ref().map(|_| ()).ok_or(Status::NotFound)
+            });
+            match settle(&submitted, name) {
+                Status::Success if shared == Status::Success => for_others(name, submitted.ticket),
+                status => status,
+            }
+        }
         _ => status,
     }
+}
+
+/// Others wait for this work without a call of this process. So it goes on now, as far as it can, or in the background when the program is
+/// silent: whoever should wait for it, and does not, is to meet both.
+fn for_others(name: &str, ticket: Ticket) -> Status {
+    let mut later = false;
+    let _ = with_gpu(name, |gpu| {
+        later = gpu.draw() & 1 == 0;
+        Ok(())
+    });
+    if later {
+        polled::watch(ticket);
+        return Status::Success;
+    }
+    let status = wait::at_most(name, WATCHED_TURNS, |gpu| !gpu.running.queue.is_pending(ticket));
+    let pending =
+        with_gpu(
+            name,
+            |gpu| if gpu.running.queue.is_pending(ticket) { Err(Status::NotReady) } else { Ok(()) },
+        );
+    if pending == Status::NotReady {
+        polled::watch(ticket);
+    }
+    status
 }
 
 twin! { cuEventRecord_ptsz =
@@ -94,11 +136,15 @@ twin! { cuEventRecordWithFlags_ptsz =
 /// # Errors
 /// Of the way there, not of the work.
 pub fn finish(name: &str, event: CUevent) -> Status {
-    let mut ticket = None;
+    let (mut ticket, mut shared) = (None, None);
     let status = with_gpu(name, |gpu| {
-        ticket = gpu.ordered.events.get(event)?.ticket;
+        let event = gpu.ordered.events.get(event)?;
+        (ticket, shared) = (event.ticket, event.shared.clone());
         Ok(())
     });
+    if let Some(shared) = shared {
+        return finish_shared(name, &shared);
+    }
     match ticket {
         Some(ticket) if status == Status::Success => {
             let status = wait::finish(name, &[ticket]);
@@ -106,6 +152,19 @@ pub fn finish(name: &str, event: CUevent) -> Status {
             status
         }
         _ => status,
+    }
+}
+
+/// Lets work go on until an event is reached that other processes may have recorded.
+fn finish_shared(name: &str, shared: &SharedEvent) -> Status {
+    let number = shared.recorded();
+    loop {
+        // A stream that waits for another process holds nobody up.
+        let status = wait::at_most(name, u64::MAX, |_| shared.is_reached(number));
+        if status != Status::Success || shared.is_reached(number) {
+            return status;
+        }
+        std::thread::sleep(wait::NAP);
     }
 }
 
@@ -121,15 +180,19 @@ fn surface(name: &str, event: CUevent) -> Status {
 /// yes in the end.
 pub extern "C" fn cuEventQuery(event: CUevent) -> Status {
     let name = "cuEventQuery";
-    let mut ticket = None;
+    let (mut ticket, mut shared) = (None, None);
     let status = with_context(name, |gpu, _| {
-        ticket = gpu.ordered.events.get(event)?.ticket;
+        let object = gpu.ordered.events.get(event)?;
+        (ticket, shared) = (object.ticket, object.shared.clone());
         gpu.check_uncaptured(event)
     });
     if status != Status::Success {
         return status;
     }
     match ask(name, ticket.as_slice()) {
+        Status::Success if shared.is_some_and(|shared| !shared.is_reached(shared.recorded())) => {
+            Status::NotReady
+        }
         Status::Success => surface(name, event),
         status => status,
     }

@@ -14,9 +14,9 @@ use crate::api::graph::{
 use crate::api::texture::{self, surface};
 use crate::api::{
     advice, array, capture, cluster, context, copy, copy_array, copy_batch, copy2d, copy3d, device, door,
-    error, event, export, fill, function, green, host, init, launch, legacy_launch, library, link, memop,
-    memory, mipmap, module, notices, occupancy, peer, pointer, pool, primary, procaddr, profiler, stream,
-    stream_attributes, tensor_map, virtual_memory,
+    error, event, export, fill, function, green, host, init, interprocess, launch, legacy_launch, library,
+    link, memop, memory, mipmap, module, notices, occupancy, peer, pointer, pool, primary, procaddr,
+    profiler, stream, stream_attributes, tensor_map, virtual_memory,
 };
 
 /// Every exported name, with its slot.
@@ -178,6 +178,9 @@ slots! {
     }
     init {
         cuDriverGetVersion cuInit
+    }
+    interprocess {
+        cuIpcCloseMemHandle cuIpcGetEventHandle cuIpcGetMemHandle cuIpcOpenEventHandle cuIpcOpenMemHandle_v2
     }
     launch {
         cuLaunchCooperativeKernel cuLaunchCooperativeKernel_ptsz cuLaunchKernel cuLaunchKernelEx

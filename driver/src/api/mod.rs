@@ -29,6 +29,7 @@ pub mod graph;
 pub mod green;
 pub mod host;
 pub mod init;
+pub mod interprocess;
 pub(crate) mod kept;
 pub mod launch;
 pub mod legacy_launch;

@@ -5,6 +5,8 @@
 //! of ours looks on: when the program has not called the API for a while, it lets work go on until the program calls again or
 //! the kernel ends. What the kernel and the host say to each other is then interleaved by the clock, as it is with
 //! host threads of the program's own; programs that wait in the API are served there and never get here.
+//!
+//! So does all work of a process that shares memory or events with others ([`bugaroo_device::objects::interprocess`]), who may wait for it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -14,11 +16,14 @@ use std::time::Duration;
 use crate::api::entry::with_gpu;
 use crate::api::wait;
 use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::interprocess;
 use bugaroo_device::trial::own_thread::{CALLS, OURS, THERE};
 use bugaroo_device::trial::panics;
 
 /// How long the program has to be silent.
 const SILENCE: Duration = Duration::from_millis(100);
+/// The same where other processes may wait for what this one's device does.
+const SHORT_SILENCE: Duration = Duration::from_millis(2);
 /// Turns for which work goes on before the thread looks up.
 const TURNS: u64 = 1 << 13;
 /// Kernels whose launches have returned while they ran.
@@ -46,7 +51,7 @@ fn look_on() {
         if silent {
             thread::yield_now()
         } else {
-            thread::sleep(SILENCE)
+            thread::sleep(if interprocess::shares() { SHORT_SILENCE } else { SILENCE })
         }
         if panics::broken() {
             return;

@@ -7,6 +7,7 @@ use crate::api::polled;
 use crate::api::wait::{at_most, go};
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::interprocess;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::pump::PENDING;
 use bugaroo_device::submit::Submitted;
@@ -20,11 +21,15 @@ pub fn settle(submitted: &Submitted, name: &str) -> Status {
 const DEPTH: usize = 1024;
 /// Turns after which a call that may be about to be watched by the host returns although its kernel runs:
 /// the kernel may be waiting for the host.
-const WATCHED_TURNS: u64 = 1 << 20;
+pub const WATCHED_TURNS: u64 = 1 << 20;
 
 /// After work was added: runs it at once if it has to be, and keeps the queue short.
 pub fn after_submission(name: &str, ticket: Ticket, at_once: bool, watched: bool) -> Status {
     if !at_once {
+        if interprocess::shares() {
+            // Another process may see what it does, without a call of this one.
+            polled::watch(ticket);
+        }
         if PENDING.load(Ordering::Acquire) > DEPTH {
             return at_most(name, u64::MAX, |gpu| gpu.running.queue.len() <= DEPTH);
         }

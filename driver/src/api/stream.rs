@@ -135,7 +135,20 @@ twin! { cuStreamWaitEvent_ptsz =
             if gpu.capture_wait(&stream, event, flags == 1)? {
                 return Ok(());
             }
-            let Some(ticket) = gpu.ordered.events.get(event)?.ticket() else { return Ok(()) };
+            let object = gpu.ordered.events.get(event)?;
+            let ticket = object.ticket();
+            if let Some(shared) = object.shared.clone() {
+                let number = shared.recorded();
+                let pending = ticket.filter(|ticket| gpu.running.queue.is_pending(*ticket));
+                let mut before = gpu.running.queue.before(&stream);
+                before.extend(pending);
+                let work = Work::WaitShared(shared, number);
+                let ticket = gpu.running.queue.insert(stream.context, work, &before);
+                gpu.running.queue.append(&stream, ticket);
+                gpu.queued();
+                return Ok(());
+            }
+            let Some(ticket) = ticket else { return Ok(()) };
             if gpu.running.queue.is_pending(ticket) {
                 let mut before = gpu.running.queue.before(&stream);
                 before.push(ticket);

@@ -7,6 +7,7 @@
 //! that (see [`bugaroo_device::objects::work::Work::is_watched`] and [`crate::api::polled`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use bugaroo_cuda_abi::CUcontext;
 use bugaroo_simulator::Others;
@@ -15,6 +16,7 @@ use crate::api::entry::{anytime, if_free, with_gpu};
 use crate::api::{console, current};
 use bugaroo_device::error::Status;
 use bugaroo_device::lane::Ticket;
+use bugaroo_device::objects::interprocess;
 use bugaroo_device::objects::parts::HostWait;
 use bugaroo_device::objects::transfer::CopyPlace;
 use bugaroo_device::objects::work::Work;
@@ -22,6 +24,8 @@ use bugaroo_device::pump::{PENDING, PumpStep};
 use bugaroo_device::state::Gpu;
 use bugaroo_device::trial::own_thread;
 
+/// How long a process that waits for another one sleeps before it looks again.
+pub const NAP: Duration = Duration::from_micros(50);
 /// Calls that have let work go on.
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
@@ -59,7 +63,8 @@ pub(crate) fn go(
     let limited = turns.is_some_and(|turns| turns != u64::MAX);
     // Asked once there is a kernel that it matters to.
     let mut runs = None;
-    let mut others = if limited { Others::MayWrite } else { Others::Suspected(wait) };
+    let mut others =
+        if limited || interprocess::shares() { Others::MayWrite } else { Others::Suspected(wait) };
     loop {
         let mut last = PumpStep::Nothing;
         let mut suspects = false;
@@ -70,8 +75,9 @@ pub(crate) fn go(
                     last = PumpStep::Nothing;
                     break;
                 }
-                let runs =
-                    *runs.get_or_insert_with(|| gpu.shares_memory() && (own_thread::is_ours() || !alone()));
+                let runs = *runs.get_or_insert_with(|| {
+                    interprocess::shares() || gpu.shares_memory() && (own_thread::is_ours() || !alone())
+                });
                 gpu.running.wait = HostWait { others, limited, number: wait, runs };
                 last = gpu.step();
                 gpu.running.wait.others = Others::MayWrite;
@@ -112,6 +118,8 @@ pub(crate) fn go(
             // It is no wait: the program may go on to write the value.
             PumpStep::Stuck if turns.is_some() => return Status::Success,
             PumpStep::Stuck if alone() => return stuck(name),
+            // Another process has to do something first.
+            PumpStep::Stuck if interprocess::shares() => std::thread::sleep(NAP),
             PumpStep::Stuck => std::thread::yield_now(),
         }
     }
@@ -154,7 +162,8 @@ pub extern "C" fn at_exit() {
 
 /// Whether the program has no thread but this one, hence nobody who could write a value waited for.
 fn alone() -> bool {
-    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1 + own_thread::threads())
+    !interprocess::shares()
+        && std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1 + own_thread::threads())
 }
 
 /// A stream waits for a value that nobody will write: as for a kernel that never ends.

@@ -1,8 +1,10 @@
 //! A reserved range of host memory that backs global memory.
 
 use std::ops::Range;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 
+use super::exports::{Exports, PAGE, PageError};
 use crate::poison::{LIMIT, poison, unpoison};
 
 /// A private anonymous mapping: reserved at once, committed page by page when touched, zero at first.
@@ -10,12 +12,13 @@ use crate::poison::{LIMIT, poison, unpoison};
 pub(super) struct Arena {
     base: *mut u8,
     len: u64,
+    /// Pages that other processes may have, too.
+    exports: Option<Exports>,
 }
 
 // SAFETY: the arena owns its mapping; the pointer is not shared with anything thread-bound.
 unsafe impl Send for Arena {}
 
-const PAGE: u64 = 4096;
 const HUGE_PAGE: u64 = 2 << 20;
 
 impl Arena {
@@ -45,7 +48,7 @@ impl Arena {
                 0,
             )
         };
-        let arena = (base != libc::MAP_FAILED).then_some(Arena { base: base.cast(), len })?;
+        let arena = (base != libc::MAP_FAILED).then_some(Arena { base: base.cast(), len, exports: None })?;
         poison(arena.base, size.min(LIMIT));
         Some(arena)
     }
@@ -140,12 +143,86 @@ impl Arena {
         }
         self.zero(offset, start.saturating_sub(offset));
         self.zero(end.min(stop), stop.saturating_sub(end));
+        self.end_exports(start..end);
         let pages = self.at(start, end - start);
         // SAFETY: whole pages of our own mapping; afterwards they read as zero.
         let failed = unsafe { libc::madvise(pages.cast(), (end - start) as usize, libc::MADV_DONTNEED) };
         if failed != 0 {
             self.zero(start, end - start);
         }
+    }
+}
+
+/// Pages that several processes share.
+impl Arena {
+    /// Has the pages of these bytes lie in the arena's file, at their own places.
+    pub fn export(&mut self, offset: u64, bytes: u64) -> Result<(), PageError> {
+        let pages = offset / PAGE * PAGE..(offset + bytes).next_multiple_of(PAGE).min(self.len);
+        let mut exports = match self.exports.take() {
+            Some(exports) => exports,
+            None => Exports::new(self.len)?,
+        };
+        let done = exports.missing(pages).into_iter().try_for_each(|missing| {
+            let place = self.at(missing.start, missing.end - missing.start);
+            // SAFETY: `at` checked the range; nobody writes to it meanwhile, as whoever does holds the memory.
+            let held = unsafe { std::slice::from_raw_parts(place, (missing.end - missing.start) as usize) };
+            exports.write(missing.start, held)?;
+            let mapped = self.map_shared(missing.clone(), exports.as_fd(), missing.start);
+            mapped.inspect_err(|_| exports.remove(&missing))
+        });
+        self.exports = Some(exports);
+        done
+    }
+
+    /// The file that pages were exported to, if any were.
+    pub fn export_file(&self) -> Option<&OwnedFd> {
+        self.exports.as_ref().map(Exports::file)
+    }
+
+    /// Puts pages of a file in the place of pages of the arena.
+    pub fn map_shared(&self, pages: Range<u64>, file: BorrowedFd<'_>, at: u64) -> Result<(), PageError> {
+        self.remap(pages, libc::MAP_SHARED, file.as_raw_fd(), at)
+    }
+
+    /// Makes pages the arena's own again, and zero.
+    pub fn take_back(&self, pages: Range<u64>) {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // Where the host has no room even for that, they stay what they are.
+        let _ = self.remap(pages, flags, -1, 0);
+    }
+
+    fn remap(
+        &self,
+        pages: Range<u64>,
+        flags: libc::c_int,
+        file: libc::c_int,
+        at: u64,
+    ) -> Result<(), PageError> {
+        let place = self.at(pages.start, pages.end - pages.start);
+        let at = libc::off_t::try_from(at).map_err(|_| PageError)?;
+        // SAFETY: whole pages of our own mapping, which nobody refers into by anything but their addresses.
+        let mapped = unsafe {
+            let bytes = (pages.end - pages.start) as usize;
+            libc::mmap(
+                place.cast(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags | libc::MAP_FIXED,
+                file,
+                at,
+            )
+        };
+        if mapped == libc::MAP_FAILED { Err(PageError) } else { Ok(()) }
+    }
+
+    /// Pages that nobody uses any more are exported no longer.
+    fn end_exports(&mut self, pages: Range<u64>) {
+        let Some(mut exports) = self.exports.take() else { return };
+        for there in exports.present(&pages) {
+            self.take_back(there.clone());
+            exports.remove(&there);
+        }
+        self.exports = Some(exports);
     }
 }
 

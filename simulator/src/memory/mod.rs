@@ -16,10 +16,12 @@
 
 mod arena;
 mod bytes;
+mod exports;
 mod granted;
 mod hash;
 mod heap;
 mod host_range;
+mod interprocess;
 mod mapping;
 mod owners;
 mod peers;
@@ -31,6 +33,7 @@ mod tests;
 mod virtual_memory;
 
 pub use bytes::Endpoint;
+pub use exports::Exported;
 pub use granted::{Granted, MappingAccess};
 use hash::Hash;
 use host_range::{HostRange, HostRanges};
@@ -61,6 +64,8 @@ pub enum AllocationKind {
     Pinned,
     /// A chunk that is only reached where it is mapped.
     Chunk,
+    /// Memory of another process of the program: no part of a digest.
+    Imported,
     /// The tester's own (store buffers and the like): no part of a digest, and accesses to it are no
     /// scheduling points.
     Tool,
@@ -103,6 +108,9 @@ pub enum MemoryError {
         /// Bytes.
         bytes: u64,
     },
+    /// The host would not share memory between processes.
+    #[error("the host cannot share memory between processes")]
+    Sharing,
     /// The host would not reserve the address range.
     #[error("the host cannot reserve {0} bytes of address space")]
     Reserve(u64),
@@ -337,7 +345,8 @@ impl Memory {
     pub fn digest(&self) -> u64 {
         let mut hash = Hash::default();
         for (heap, held) in self.live() {
-            if !matches!(held.kind, AllocationKind::Tool | AllocationKind::Pinned) {
+            if !matches!(held.kind, AllocationKind::Tool | AllocationKind::Pinned | AllocationKind::Imported)
+            {
                 hash.step([held.bytes; 4]);
                 heap.words(&held, &mut |words| hash.step(words));
             }

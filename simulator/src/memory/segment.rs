@@ -1,7 +1,10 @@
 //! A range of device addresses with host memory behind it, from which allocations are cut.
 
+use std::os::fd::{BorrowedFd, OwnedFd};
+
 use super::AllocationKind;
 use super::arena::Arena;
+use super::exports::PageError;
 use super::table::{ALIGNMENT, Allocation, Table};
 use crate::address::{GLOBAL_BASE, HOST_VISIBLE_BASE};
 use crate::fault::Near;
@@ -87,6 +90,31 @@ impl Segment {
         self.arena.clear_within(offset, bytes, dead);
         self.arena.closed(offset, bytes);
         Some(bytes)
+    }
+
+    /// Has an allocation's pages lie in a file; where in that it begins.
+    pub fn export(&mut self, address: u64, bytes: u64) -> Result<u64, PageError> {
+        let offset = self.offset(address).ok_or(PageError)?;
+        self.arena.export(offset, bytes)?;
+        Ok(offset)
+    }
+
+    /// That file.
+    pub fn export_file(&self) -> Option<&OwnedFd> {
+        self.arena.export_file()
+    }
+
+    /// Puts pages of a file in the place of an allocation's, which has its pages for itself.
+    pub fn put(&self, address: u64, bytes: u64, file: BorrowedFd<'_>, at: u64) -> Result<(), PageError> {
+        let offset = self.offset(address).ok_or(PageError)?;
+        self.arena.map_shared(offset..offset + bytes, file, at)
+    }
+
+    /// Undoes [`Self::put`].
+    pub fn take_back(&self, address: u64, bytes: u64) {
+        if let Some(offset) = self.offset(address) {
+            self.arena.take_back(offset..offset + bytes);
+        }
     }
 
     fn held(&self, allocation: &Allocation) -> Held {

@@ -41,6 +41,19 @@ impl Injection {
         self.native_model().is_some() || !self.race().is_empty()
     }
 
+    /// Why a program whose processes share device memory or events cannot be looked at as the orders want, if it cannot: what one process
+    /// orders for another, nobody knows.
+    pub fn cannot_share(&self) -> Option<&'static str> {
+        let orders = self.orders.as_ref()?;
+        if !orders.check_insert.is_empty() {
+            return Some(
+                "bisect cannot weigh the fences of a program whose processes share device memory or events (cuIpc…): `bugaroo run` shows its failures",
+            );
+        }
+        let races = !self.race().is_empty();
+        races.then_some("race does not follow what processes say to each other through shared device memory or events (cuIpc…): `bugaroo run` shows failures")
+    }
+
     /// Virtual GPUs that the program finds.
     pub fn devices(&self) -> u32 {
         self.orders.as_ref().map_or(1, |orders| orders.devices.clamp(1, MOST_DEVICES))

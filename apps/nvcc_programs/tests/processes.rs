@@ -1,0 +1,54 @@
+//! Programs of several processes that share memory and events.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::support::{Runtime, build, nvcc, passes_under_injection, run};
+
+fn program(runtime: Runtime) -> Option<PathBuf> {
+    Some(build(&nvcc()?, "processes.cu", runtime))
+}
+
+fn said(ran: &Output) -> String {
+    [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
+}
+
+#[test]
+fn what_processes_share_is_the_same_memory() {
+    for runtime in [Runtime::Shared, Runtime::Static] {
+        let Some(program) = program(runtime) else { return };
+        for model in ["store-buffer", "ptx"] {
+            for how in ["events", "talk", "count", "polled", "gone"] {
+                passes_under_injection(&[&program, Path::new(how)], &["--model", model]);
+            }
+        }
+    }
+}
+
+/// One process goes on before another one is done with the memory: no weak memory is needed for that.
+#[test]
+fn an_event_of_another_process_that_nobody_waits_for_is_missed() {
+    let Some(program) = program(Runtime::Shared) else { return };
+    let ran = run(&["run", "--seed", "3", "--trials", "40"], &[&program, Path::new("hurried")]);
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(said(&ran).contains("a word"), "{}", said(&ran));
+}
+
+#[test]
+fn a_message_to_another_process_needs_a_fence() {
+    let Some(program) = program(Runtime::Shared) else { return };
+    let ran = run(&["run", "--seed", "3", "--trials", "100"], &[&program, Path::new("mutter")]);
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(said(&ran).contains("words that came late"), "{}", said(&ran));
+}
+
+/// What neither can know is said, and no advice is given.
+#[test]
+fn races_and_fences_between_processes_are_not_looked_at() {
+    let Some(program) = program(Runtime::Shared) else { return };
+    for (command, told) in [("race", "race does not follow"), ("bisect", "bisect cannot weigh the fences")] {
+        let ran = run(&[command, "--trials", "20", "--seed", "3"], &[&program, Path::new("mutter")]);
+        assert_eq!(ran.status.code(), Some(4), "{}", said(&ran));
+        assert!(said(&ran).contains(told), "{}", said(&ran));
+    }
+}
