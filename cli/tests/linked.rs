@@ -166,3 +166,33 @@ fn plug_in(site: &Site) {
         site.run("program").assert().code(0);
     }
 }
+
+/// A library that Bugaroo's stands for has nothing to do at the end of a process; all others have.
+#[test]
+fn destructors_of_a_library_that_was_redirected_do_not_run() {
+    let preloaded = Path::new(env!("CARGO_BIN_EXE_bugaroo")).with_file_name("libbugaroo_preload.so");
+    assert!(preloaded.exists(), "{} is missing: build the whole workspace first", preloaded.display());
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let library = "#include <stdlib.h>\n#include <unistd.h>\n\
+                   int cufftDestroy(int plan) { for (int i = 0; i < plan; i++) plan += i * plan; return plan; }\n\
+                   int other(void) { return 0; }\n\
+                   static void end(void) { _exit(9); }\n\
+                   __attribute__((constructor)) static void start(void) { atexit(end); }\n";
+    let program = "#include <dlfcn.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+                   static void end(void) { _exit(3); }\n\
+                   int main(int count, char **arguments) { atexit(end); return dlopen(arguments[1], RTLD_NOW) ? 0 : 5; }\n";
+    let build = |source: &str, name: &str, flags: &[&str]| {
+        fs::write(path("source.c"), source).unwrap();
+        let made = Command::new("cc").args(flags).arg(path("source.c")).arg("-o").arg(path(name)).status();
+        assert!(made.unwrap().success());
+    };
+    build(program, "program", &[]);
+    for (name, code) in [("libcufft.so.11", 3), ("libother.so", 9)] {
+        build(library, name, &["-shared", "-fPIC", "-O0"]);
+        let run = |preload: &Path| {
+            Command::new(path("program")).arg(path(name)).env("LD_PRELOAD", preload).status().unwrap().code()
+        };
+        assert_eq!((run(Path::new("")), run(&preloaded)), (Some(9), Some(code)), "{name}");
+    }
+}

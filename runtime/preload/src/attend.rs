@@ -7,7 +7,7 @@ use bugaroo_protocol::{ORDERS_VARIABLE, notice};
 use crate::behind::Behind;
 use crate::mapped::{File, Object};
 use crate::scan::Found;
-use crate::{lazy, libraries, nvrtc, redirect, scan};
+use crate::{ending, lazy, libraries, nvrtc, redirect, scan};
 
 /// Redirects what there is to redirect in one object.
 pub fn attend(object: &Object, environment: *const *const c_char) {
@@ -20,10 +20,9 @@ pub fn attend(object: &Object, environment: *const *const c_char) {
     if let Some(theirs) = libraries::find(object.path(), file.bytes()) {
         // Where it cannot be done, the driver says what is wrong with machine code.
         let slots = redirect::redirect(object, &theirs.functions, lazy::first_call as *const c_void);
-        return slots
-            .into_iter()
-            .flatten()
-            .for_each(|slots| lazy::add(slots, Behind::Libraries, theirs.version));
+        let Ok(slots) = slots else { return };
+        ending::redirected(object.place());
+        return slots.into_iter().for_each(|slots| lazy::add(slots, Behind::Libraries, theirs.version));
     }
     if scan::is_ours(object.path(), file.bytes()) {
         return;

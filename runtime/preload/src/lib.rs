@@ -10,13 +10,14 @@
 //! Libraries that are opened later are looked at when they are ([`later`]).
 //!
 //! NVRTC, where a program has it compile, gives PTX in place of machine code ([`nvrtc`]). cuBLAS and its like, where a program
-//! has found NVIDIA's, jump to ours as well ([`libraries`]).
+//! has found NVIDIA's, jump to ours as well ([`libraries`]), and do nothing at the process's end ([`ending`]).
 //!
 //! What it leaves alone: a runtime in a program or library without a symbol table. It runs as it is, on Bugaroo's driver, which has
 //! what it needs for that (`driver/src/api/export/`).
 
 mod attend;
 mod behind;
+mod ending;
 mod later;
 mod lazy;
 mod libraries;

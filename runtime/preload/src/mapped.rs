@@ -10,6 +10,8 @@ pub struct Object {
     path: CString,
     /// What is added to the addresses in its file.
     base: usize,
+    /// From its first address in memory to its last.
+    place: Range<usize>,
     /// Its code, by address in memory.
     code: Vec<Code>,
     /// Where its dynamic section is in memory, if it has one.
@@ -49,6 +51,11 @@ impl Object {
         usize::try_from(in_file).ok().and_then(|address| self.base.checked_add(address))
     }
 
+    /// From its first address in memory to its last.
+    pub fn place(&self) -> Range<usize> {
+        self.place.clone()
+    }
+
     /// The code that holds these addresses.
     pub fn code(&self, range: &Range<usize>) -> Option<&Code> {
         self.code.iter().find(|code| code.range.start <= range.start && range.end <= code.range.end)
@@ -83,24 +90,30 @@ unsafe extern "C" fn take(info: *mut libc::dl_phdr_info, _size: usize, objects: 
     }
     let base = info.dlpi_addr as usize;
     let (mut code, mut dynamic) = (Vec::new(), None);
+    let mut place = usize::MAX..0;
     for index in 0..usize::from(info.dlpi_phnum) {
         // SAFETY: the loader says how many headers there are.
         let header = unsafe { &*info.dlpi_phdr.add(index) };
         if header.p_type == libc::PT_DYNAMIC {
             dynamic = Some(base.wrapping_add(header.p_vaddr as usize));
         }
-        if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0 {
-            let start = base.wrapping_add(header.p_vaddr as usize);
+        if header.p_type != libc::PT_LOAD {
+            continue;
+        }
+        let start = base.wrapping_add(header.p_vaddr as usize);
+        let end = start.wrapping_add(header.p_memsz as usize);
+        place = place.start.min(start)..place.end.max(end);
+        if header.p_flags & libc::PF_X != 0 {
             let mut protection = libc::PROT_EXEC;
             for (flag, bit) in [(libc::PF_R, libc::PROT_READ), (libc::PF_W, libc::PROT_WRITE)] {
                 if header.p_flags & flag != 0 {
                     protection |= bit;
                 }
             }
-            code.push(Code { range: start..start.wrapping_add(header.p_memsz as usize), protection });
+            code.push(Code { range: start..end, protection });
         }
     }
-    objects.push(Object { path: path.to_owned(), base, code, dynamic });
+    objects.push(Object { path: path.to_owned(), base, place, code, dynamic });
     0
 }
 

@@ -10,6 +10,7 @@ impl Object {
         Object {
             path: CString::from(c"/made"),
             base,
+            place: range.clone(),
             code: vec![super::Code { range, protection }],
             dynamic: None,
         }
