@@ -1,9 +1,13 @@
-//! `bugaroo` under the name `ptxas`: what Triton assembles its PTX with, so that PTX comes to the driver in the place of
+//! `bugaroo` under the name `ptxas`: what Triton and XLA assemble their PTX with, so that PTX comes to the driver in the place of
 //! machine code.
 //!
 //! Triton's NVIDIA backend asks `ptxas --version` for a text with `release MAJOR.MINOR`, from which it takes the version of PTX
 //! to write, and then runs `ptxas OPTIONS --gpu-name=sm_NN FILE.ptx -o FILE` for each kernel (`triton/backends/nvidia/compiler.py`
 //! and `triton/knobs.py`, Triton 3.9). What stands in the output goes to `cuModuleLoadData`, which takes PTX as well.
+//!
+//! XLA (JAX 0.10) asks for the version in the same way, and runs `ptxas FILE -o FILE -arch=sm_NN OPTIONS`, where neither file's name
+//! has an ending. It hands the bytes of the output to `cuModuleLoadData` with nothing behind them, and the driver reads PTX
+//! up to a zero: so one ends the output.
 //!
 //! What differs from NVIDIA's: options are read for the output alone, so that `--maxrregcount` and the like say nothing; and
 //! what is checked is that the text is PTX. Whether the virtual GPU knows all of it, the driver says when the kernel is loaded.
@@ -82,6 +86,9 @@ fn version() -> String {
 /// Reads the arguments.
 fn asked(words: &[OsString]) -> Result<Asked, Error> {
     let (mut from, mut to) = (None, None);
+    // Without an ending, a name can be told from the value of an option only where no option stands before it.
+    let first = words.first().filter(|word| !word.to_string_lossy().starts_with('-'));
+    let first = first.filter(|word| Path::new(word).extension().is_none()).map(PathBuf::from);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let text = word.to_string_lossy();
@@ -98,13 +105,15 @@ fn asked(words: &[OsString]) -> Result<Asked, Error> {
             return Err(Error::Inputs(first, word.into()));
         }
     }
-    Ok(Asked::Copy { from: from.ok_or(Error::NoInput)?, to: to.ok_or(Error::NoOutput)? })
+    Ok(Asked::Copy { from: from.or(first).ok_or(Error::NoInput)?, to: to.ok_or(Error::NoOutput)? })
 }
 
-/// Copies a file that is PTX.
+/// Copies a file that is PTX, with a zero at its end.
 fn copy(from: &Path, to: &Path) -> Result<(), Error> {
-    let text = fs::read_to_string(from).map_err(|source| Error::File { path: from.to_owned(), source })?;
+    let mut text =
+        fs::read_to_string(from).map_err(|source| Error::File { path: from.to_owned(), source })?;
     bugaroo_ptx::parse(&text).map_err(|error| Error::NotPtx { path: from.to_owned(), error })?;
+    text.push('\0');
     fs::write(to, text).map_err(|source| Error::File { path: to.to_owned(), source })
 }
 

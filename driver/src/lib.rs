@@ -20,6 +20,7 @@
 
 pub mod api;
 pub mod forward;
+mod nvml;
 
 pub use bugaroo_device::Status;
 pub use bugaroo_device::trial::race::look_with;

@@ -5,6 +5,7 @@
 mod embedded;
 mod environment;
 mod folder;
+mod jax;
 mod pools;
 mod triton;
 
@@ -142,6 +143,10 @@ impl DriverLibrary {
         if runtime {
             let folder = folder.path().join(RUNTIME);
             fs::create_dir(&folder)?;
+            // Here, and not beside the driver: before a real GPU, NVML is the real one's. Where that is installed, programs may need all of it.
+            if !jax::has_nvml() {
+                symlink(&driver, folder.join(jax::NVML))?;
+            }
             for (file, part) in PARTS.into_iter().zip(&parts) {
                 symlink(part, folder.join(file))?;
             }
@@ -152,12 +157,15 @@ impl DriverLibrary {
         Ok(Self { folder: Arc::new(folder), runtime, ptxas: false })
     }
 
-    /// Shows a program that answers as `ptxas`, when it is started by that name, to Triton.
+    /// Shows a program that answers as `ptxas`, when it is started by that name, to Triton and to JAX.
     ///
     /// # Errors
     /// When it cannot be shown.
     pub fn with_ptxas(self, program: &Path) -> Result<Self, LibraryError> {
         symlink(program, self.folder.path().join(triton::PTXAS))?;
+        let toolkit = jax::toolkit(self.folder.path()).join("bin");
+        fs::create_dir_all(&toolkit)?;
+        symlink(program, toolkit.join(triton::PTXAS))?;
         Ok(Self { ptxas: true, ..self })
     }
 
@@ -174,6 +182,9 @@ impl DriverLibrary {
         let in_front = |variable, first: &[&Path]| before(variable, first, own);
         let driver = self.folder.path();
         let mut environment = if self.ptxas { triton::environment(driver, backend, own) } else { Vec::new() };
+        if self.ptxas {
+            environment.extend(jax::environment(driver, backend, own));
+        }
         if backend == Backend::Sim {
             environment.extend(pools::environment(own));
         }

@@ -201,6 +201,12 @@ fn what_does_not_fit_is_refused() {
     let [four, five] = [square(0, 4), square(0, 5)];
     assert_eq!(product(plain(), [four, five, four]), INVALID_VALUE);
     assert_eq!(product(plain(), [four, four, five]), INVALID_VALUE);
+    // That there are no factors of the matrices' own may be said.
+    for attribute in [17, 18, 19, 20, 21, 23, 24] {
+        let name = "cublasLtMatmulDescSetAttribute";
+        assert_eq!(set(name, plain(), attribute, &0_u64), 0, "{attribute}");
+        assert_eq!(set(name, plain(), attribute, &16_u64), NOT_SUPPORTED, "{attribute}");
+    }
     assert_eq!(product(plain(), [four, four, null_mut()]), INVALID_VALUE);
     assert_eq!(product(operation(68, 1, [0, 0], 1, 0), [four; 3]), NOT_SUPPORTED, "factors of another type");
     assert_eq!(product(operation(68, 0, [0, 0], 152, 0), [four; 3]), NOT_SUPPORTED, "a gradient");

@@ -140,6 +140,39 @@ static cudaGraphNode_t conditional(cudaGraph_t graph, cudaGraphConditionalHandle
     return made;
 }
 
+#if CUDART_VERSION >= 13000
+// A graph that becomes a node's own keeps the handles of its nodes: they can be set in what is instantiated.
+static void moved(int *words) {
+    cudaGraph_t graph, child;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t fill, node;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphCreate(&child, 0));
+    cudaMemsetParams one = {};
+    one.dst = words;
+    one.value = 1;
+    one.elementSize = 4;
+    one.width = one.height = 1;
+    CHECK(cudaGraphAddMemsetNode(&fill, child, nullptr, 0, &one));
+    cudaGraphNodeParams parameters = {};
+    parameters.type = cudaGraphNodeTypeGraph;
+    parameters.graph.graph = child;
+    parameters.graph.ownership = cudaGraphChildGraphOwnershipMove;
+    CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters));
+    // It cannot be moved twice.
+    REFUSED(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters), cudaErrorInvalidValue);
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    cudaMemsetParams two = one;
+    two.value = 2;
+    CHECK(cudaGraphExecMemsetNodeSetParams(exec, fill, &two));
+    CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    EXPECT("a moved graph's node", word(words), 2);
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+}
+#endif
+
 // A loop whose body is captured: it ends when the kernel in it says so.
 static void loops(int *number, int *steps) {
     cudaGraph_t graph, body;
@@ -289,6 +322,9 @@ int main() {
     choices(memory, memory + 1);
     objects();
     updates(memory);
+#if CUDART_VERSION >= 13000
+    moved(memory);
+#endif
     CHECK(cudaStreamDestroy(stream));
     CHECK(cudaFree(memory));
     return 0;

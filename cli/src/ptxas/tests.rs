@@ -36,13 +36,21 @@ fn reads_what_triton_says() {
 }
 
 #[test]
+fn reads_what_xla_says() {
+    let copies = Asked::Copy { from: "/tmp/tempfile-1".into(), to: "/tmp/tempfile-2".into() };
+    let line = "/tmp/tempfile-1 -o /tmp/tempfile-2 -arch=sm_90a --warn-on-spills -v";
+    assert_eq!(asked(&words(line)).unwrap(), copies);
+    assert!(matches!(asked(&words("-arch sm_90a -o /tmp/tempfile-2")), Err(Error::NoInput)));
+}
+
+#[test]
 fn ptx_is_handed_on_byte_for_byte_and_all_else_is_refused_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("a.ptx"), folder.path().join("a.o"));
     let ptx = ".version 8.7\n.target sm_89\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n";
     fs::write(&from, ptx).unwrap();
     copy(&from, &to).unwrap();
-    assert_eq!(fs::read_to_string(&to).unwrap(), ptx);
+    assert_eq!(fs::read_to_string(&to).unwrap(), format!("{ptx}\0"), "a zero ends it");
 
     fs::remove_file(&to).unwrap();
     fs::write(&from, ptx.replace("ret;", "ret")).unwrap();

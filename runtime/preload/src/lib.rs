@@ -17,6 +17,7 @@
 
 mod attend;
 mod behind;
+mod device_file;
 mod ending;
 mod later;
 mod lazy;

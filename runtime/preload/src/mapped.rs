@@ -90,7 +90,7 @@ unsafe extern "C" fn take(info: *mut libc::dl_phdr_info, _size: usize, objects: 
     }
     let base = info.dlpi_addr as usize;
     let (mut code, mut dynamic) = (Vec::new(), None);
-    let mut place = usize::MAX..0;
+    let (mut first, mut last) = (usize::MAX, 0);
     for index in 0..usize::from(info.dlpi_phnum) {
         // SAFETY: the loader says how many headers there are.
         let header = unsafe { &*info.dlpi_phdr.add(index) };
@@ -102,7 +102,7 @@ unsafe extern "C" fn take(info: *mut libc::dl_phdr_info, _size: usize, objects: 
         }
         let start = base.wrapping_add(header.p_vaddr as usize);
         let end = start.wrapping_add(header.p_memsz as usize);
-        place = place.start.min(start)..place.end.max(end);
+        (first, last) = (first.min(start), last.max(end));
         if header.p_flags & libc::PF_X != 0 {
             let mut protection = libc::PROT_EXEC;
             for (flag, bit) in [(libc::PF_R, libc::PROT_READ), (libc::PF_W, libc::PROT_WRITE)] {
@@ -113,7 +113,7 @@ unsafe extern "C" fn take(info: *mut libc::dl_phdr_info, _size: usize, objects: 
             code.push(Code { range: start..end, protection });
         }
     }
-    objects.push(Object { path: path.to_owned(), base, place, code, dynamic });
+    objects.push(Object { path: path.to_owned(), base, place: first..last, code, dynamic });
     0
 }
 

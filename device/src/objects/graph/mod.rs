@@ -156,6 +156,18 @@ impl Graphs {
         Ok(copy)
     }
 
+    /// Makes a graph one that a node owns, with the handles of its nodes as they are.
+    ///
+    /// # Errors
+    /// `InvalidHandle` when it is none, `InvalidValue` when another node owns it.
+    pub fn take_over(&mut self, graph: CUgraph) -> CallResult<CUgraph> {
+        let taken = self.graphs.get_mut(graph)?;
+        if std::mem::replace(&mut taken.owned, true) {
+            return Err(Status::InvalidValue);
+        }
+        Ok(graph)
+    }
+
     /// Takes a graph away, with its nodes and the graphs that these own. What objects of the program have to be
     /// destroyed then is added.
     pub fn remove(&mut self, graph: CUgraph, dying: &mut Dying) {

@@ -1,5 +1,6 @@
 //! What nodes are told to do, in the API's words: `CUDA_…_NODE_PARAMS` (CUDA 13.0's `cuda.h`).
 
+use std::ffi::c_int;
 use std::rc::Rc;
 
 use bugaroo_cuda_abi::{
@@ -91,6 +92,9 @@ pub unsafe fn host(host: *const CUDA_HOST_NODE_PARAMS_v1) -> CallResult<NodeBody
     Ok(NodeBody::Work(Work::Call(function, data)))
 }
 
+/// `CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE`
+const GRAPH_IS_MOVED: c_int = 1;
+
 /// A node of any kind.
 ///
 /// # Safety
@@ -106,7 +110,12 @@ pub unsafe fn any(gpu: &mut Gpu, context: CUcontext, node: *mut CUgraphNodeParam
             2 => fill(gpu, value.cast()),
             3 => host(value.cast()),
             4 => {
-                let child = gpu.ordered.graphs.copy(value.cast::<CUgraph>().read_unaligned(), true)?;
+                let graphs = &mut gpu.ordered.graphs;
+                let child = value.cast::<CUgraph>().read_unaligned();
+                let child = match value.byte_add(size_of::<CUgraph>()).cast::<c_int>().read_unaligned() {
+                    GRAPH_IS_MOVED => graphs.take_over(child)?,
+                    _ => graphs.copy(child, true)?,
+                };
                 value.cast::<CUgraph>().write_unaligned(child);
                 Ok(NodeBody::Child(child))
             }
