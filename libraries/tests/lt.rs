@@ -215,6 +215,6 @@ fn what_does_not_fit_is_refused() {
     let columns = layout(0, [4, 4], false, 4, 1);
     assert_eq!(set("cublasLtMatrixLayoutSetAttribute", columns, 1, &2), 0);
     assert_eq!(product(plain(), [columns; 3]), NOT_SUPPORTED, "an order of tiles");
-    assert_eq!(set("cublasLtMatmulDescSetAttribute", plain(), 17, &0_u64), NOT_SUPPORTED, "a scale");
+    assert_eq!(set("cublasLtMatmulDescSetAttribute", plain(), 17, &16_u64), NOT_SUPPORTED, "a scale");
     assert_eq!(set("cublasLtMatmulDescSetAttribute", plain(), 8, &0_u32), INVALID_VALUE, "half a pointer");
 }
