@@ -69,7 +69,13 @@ impl Gpu {
         let mut addresses = None;
         if let Some(known) = source.known.filter(|_| plain) {
             let found = self.code.known.place(known, &mut self.memory).map_err(refused)?;
-            if let Some(KnownLoad { program, native }) = found.load {
+            // The server may have learned it for orders that want less.
+            let injection = &self.trial.injection;
+            let enough = |load: &KnownLoad| {
+                (found.facts.table.is_some() || !injection.wants_table())
+                    && (load.native.is_some() || !injection.wants_native())
+            };
+            if let Some(KnownLoad { program, native }) = found.load.filter(enough) {
                 return Ok(Loading { program, facts: found.facts, native, recorded: None });
             }
             addresses = Some(found.addresses);

@@ -1,8 +1,8 @@
 //! What makes queued work happen: steps, each of one piece of work that could go on, picked by the trial's seed.
 //!
 //! A step runs a kernel for a few turns, so that kernels that may overlap interleave, from single turns up to whole launches;
-//! everything else is done in one. While only one piece could go on, and no other process may be in its memory, nothing is drawn. Who asks for steps stands above the device, where
-//! calls wait.
+//! everything else is done in one. While only one piece could go on, and no other process may be in its memory, nothing is
+//! drawn. Who asks for steps stands above the device, where calls wait.
 
 use std::cell::Cell;
 use std::ffi::c_void;

@@ -25,21 +25,23 @@ fn what_processes_share_is_the_same_memory() {
     }
 }
 
+/// A program that does this fails, and says that.
+fn fails(how: &str, trials: &str, told: &str) {
+    let Some(program) = program(Runtime::Shared) else { return };
+    let ran = run(&["run", "--seed", "3", "--trials", trials], &[&program, Path::new(how)]);
+    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    assert!(said(&ran).contains(told), "{}", said(&ran));
+}
+
 /// One process goes on before another one is done with the memory: no weak memory is needed for that.
 #[test]
 fn an_event_of_another_process_that_nobody_waits_for_is_missed() {
-    let Some(program) = program(Runtime::Shared) else { return };
-    let ran = run(&["run", "--seed", "3", "--trials", "40"], &[&program, Path::new("hurried")]);
-    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
-    assert!(said(&ran).contains("a word"), "{}", said(&ran));
+    fails("hurried", "40", "a word");
 }
 
 #[test]
 fn a_message_to_another_process_needs_a_fence() {
-    let Some(program) = program(Runtime::Shared) else { return };
-    let ran = run(&["run", "--seed", "3", "--trials", "100"], &[&program, Path::new("mutter")]);
-    assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
-    assert!(said(&ran).contains("words that came late"), "{}", said(&ran));
+    fails("mutter", "100", "words that came late");
 }
 
 /// What neither can know is said, and no advice is given.

@@ -66,9 +66,9 @@ pub extern "C" fn cuEventDestroy_v2(event: CUevent) -> Status {
 }
 
 fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> Status {
-    let mut submitted: Option<Submitted> = None;
+    let (mut submitted, mut shared) = (None::<Submitted>, false);
     let status = on_stream(name, stream, |gpu: &mut Gpu, stream: Stream| {
-        gpu.ordered.events.get(event)?;
+        shared = gpu.ordered.events.get(event)?.shared.is_some();
         if gpu.capture_record(&stream, event, external)? {
             return Ok(());
         }
@@ -76,15 +76,10 @@ fn record_in(name: &str, event: CUevent, stream: CUstream, external: bool) -> St
         gpu.recorded(event, submitted.map_or(DROPPED, |submitted| submitted.ticket))
     });
     match submitted {
-        Some(submitted) if status == Status::Success => {
-            let shared = with_gpu(name, |gpu| {
-                gpu.ordered.events.get(event)?.shared.as_ref().map(|_| ()).ok_or(Status::NotFound)
-            });
-            match settle(&submitted, name) {
-                Status::Success if shared == Status::Success => for_others(name, submitted.ticket),
-                status => status,
-            }
-        }
+        Some(submitted) if status == Status::Success => match settle(&submitted, name) {
+            Status::Success if shared => for_others(name, submitted.ticket),
+            status => status,
+        },
         _ => status,
     }
 }
@@ -97,17 +92,16 @@ fn for_others(name: &str, ticket: Ticket) -> Status {
         later = gpu.draw() & 1 == 0;
         Ok(())
     });
-    if later {
-        polled::watch(ticket);
-        return Status::Success;
+    let mut status = Status::Success;
+    let mut pending = later;
+    if !later {
+        status = wait::at_most(name, WATCHED_TURNS, |gpu| {
+            pending = gpu.running.queue.is_pending(ticket);
+            !pending
+        });
     }
-    let status = wait::at_most(name, WATCHED_TURNS, |gpu| !gpu.running.queue.is_pending(ticket));
-    let pending =
-        with_gpu(
-            name,
-            |gpu| if gpu.running.queue.is_pending(ticket) { Err(Status::NotReady) } else { Ok(()) },
-        );
-    if pending == Status::NotReady {
+    // Also what is done by now: the thread that looks on finds that out.
+    if pending {
         polled::watch(ticket);
     }
     status
