@@ -155,6 +155,27 @@ fn modules_that_are_loaded_later_come_out_the_same() {
     assert_eq!(told["cells"][0]["outcomes"]["pass"], 4);
 }
 
+/// Memory that trials write again and again is put into huge pages, and holds what it held.
+#[test]
+fn memory_that_trials_rewrite_comes_out_the_same() {
+    for jobs in ["1", "3"] {
+        served(&["--trials", "12", "--jobs", jobs], "host_habits", &["rewrites", "file"]);
+    }
+    let place = Place::new();
+    let told = run(
+        &place,
+        &[
+            "--trials",
+            "12",
+            "--oracle",
+            "stdout:(?m)^0 numbers are wrong\n0 numbers are wrong\n0 numbers are wrong$",
+        ],
+        "host_habits",
+        &["rewrites", "file"],
+    );
+    assert_eq!(told["cells"][0]["outcomes"]["pass"], 12);
+}
+
 #[test]
 fn where_that_is_too_late_they_are_forked_at_the_launch() {
     served(&["--trials", "5"], "host_habits", &["threads-later", "file"]);

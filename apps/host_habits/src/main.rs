@@ -63,6 +63,8 @@ enum Habit {
     ThreadsLater,
     /// Loads modules behind the first launch, the same ones twice, and runs them
     LoadsLater,
+    /// Writes to all of its memory, some 40 MiB, before the launch and behind it
+    Rewrites,
     /// Makes an empty file between the launch and the wait for it, named as its file and its process id
     MarksLater,
     /// Aborts where the sum is wrong
@@ -93,6 +95,7 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
     let size = i32::from(SIZE);
 
     let mut opened = None;
+    let mut memory = if *habit == Habit::Rewrites { numbers() } else { Vec::new() };
     match habit {
         Habit::Prints => {
             println!("before the launch");
@@ -131,6 +134,7 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
         Habit::None
         | Habit::ThreadsLater
         | Habit::LoadsLater
+        | Habit::Rewrites
         | Habit::MarksLater
         | Habit::Works
         | Habit::Crashes
@@ -156,6 +160,14 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
             for _ in 0..2 {
                 println!("the sum is {}", sum_again(stream, &a)?);
                 println!("the table holds {:?}", table(stream)?);
+            }
+        }
+        Habit::Rewrites => {
+            for round in 0..3 {
+                let wrong =
+                    memory.iter().flatten().zip(0..).filter(|(number, index)| **number != *index + round);
+                println!("{} numbers are wrong", wrong.count());
+                memory.iter_mut().flatten().for_each(|number| *number += 1);
             }
         }
         Habit::Reads => {
@@ -190,6 +202,13 @@ fn run(options: &Options) -> anyhow::Result<CheckVerdict> {
     } else {
         Err(format!("{sum} instead of {expected}"))
     })
+}
+
+/// Numbers from 0 in blocks of many sizes, from the heap and from the system.
+fn numbers() -> Vec<Vec<u64>> {
+    let sizes = [64, 1 << 10, 10_000, 100_000, 1 << 20].into_iter().cycle();
+    let mut next = 0..;
+    sizes.take(20).map(|size| next.by_ref().take(size).collect()).collect()
 }
 
 /// The sum of another module of the same text.

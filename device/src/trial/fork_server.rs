@@ -17,6 +17,7 @@ mod examine;
 mod files;
 mod heap;
 pub mod lessons;
+pub mod pages;
 mod python;
 mod socket;
 mod unheard;
@@ -36,6 +37,7 @@ use crate::trial::injection::Injection;
 use crate::trial::report::ReportPipe;
 
 use examine::Examined;
+use pages::Pages;
 use socket::Socket;
 
 /// Trials at a time that no vector has to grow for.
@@ -113,15 +115,19 @@ fn serve(
     let message = Vec::leak(vec![0; bugaroo_protocol::LONGEST_MESSAGE]);
     device.prepare();
     python::prepare();
+    let mut pages = Pages::prepare();
     heap::prepare();
     loop {
         polled.clear();
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         polled.push(entry(socket.descriptor()));
         polled.extend(children.iter().map(|child| entry(child.pidfd.as_raw_fd())));
+        // While a trial runs there is time.
+        let idle = !children.is_empty() && pages.as_mut().is_some_and(Pages::idle);
+        let patience = if idle { 0 } else { -1 };
         // SAFETY: the pointer and the length are those of a live vector.
-        if unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, -1) } < 0 {
-            // A signal handler of the program ran.
+        if unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, patience) } <= 0 {
+            // Nothing came, or a signal handler of the program ran.
             continue;
         }
         // From behind, so that places stay what they are.
@@ -131,9 +137,14 @@ fn serve(
             let status = bury(&child);
             socket.send(&FromServer::Ended { id: child.id, status });
         }
-        if children.len() < running && device.learn() {
-            // What was learned has taken the room that trials need.
-            heap::prepare();
+        if children.len() < running {
+            if device.learn() {
+                // What was learned has taken the room that trials need.
+                heap::prepare();
+            }
+            if let Some(pages) = &mut pages {
+                pages.learn();
+            }
         }
         if polled[0].revents == 0 {
             continue;
@@ -155,6 +166,10 @@ fn serve(
                 // SAFETY: this process has but one thread.
                 match unsafe { unheard::fork() } {
                     0 => {
+                        if let Some(pages) = &pages {
+                            // SAFETY: a fork has one thread.
+                            unsafe { pages.copy() };
+                        }
                         let outputs = [(wanted.stdout, stdout), (wanted.stderr, stderr)];
                         drop(children);
                         return become_trial(own_report, orders, examined, outputs, report, own);

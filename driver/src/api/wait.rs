@@ -22,6 +22,7 @@ use bugaroo_device::objects::transfer::CopyPlace;
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::pump::{PENDING, PumpStep};
 use bugaroo_device::state::Gpu;
+use bugaroo_device::trial::fork_server::pages;
 use bugaroo_device::trial::own_thread;
 
 /// How long a process that waits for another one sleeps before it looks again.
@@ -155,6 +156,7 @@ pub extern "C" fn at_exit() {
         if_free(|gpu| {
             gpu.tell_races(true);
             gpu.tell_ends();
+            pages::tell();
             Ok(())
         })
     });

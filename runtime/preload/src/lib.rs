@@ -15,6 +15,7 @@
 //! What it leaves alone: a runtime in a program or library without a symbol table. It runs as it is, on Bugaroo's driver, which has
 //! what it needs for that (`driver/src/api/export/`).
 
+mod arenas;
 mod attend;
 mod behind;
 mod device_file;
@@ -49,6 +50,7 @@ unsafe extern "C" fn start(
     let _ = std::panic::catch_unwind(|| {
         let objects = mapped::objects();
         objects.iter().for_each(|object| attend(object, environment));
+        objects.iter().for_each(arenas::attend);
         later::watch(objects);
     });
 }

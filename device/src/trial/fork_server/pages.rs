@@ -1,0 +1,111 @@
+//! Pages that trials write again and again.
+//!
+//! A trial shares all memory with the server that it was forked from, and the system copies a page when the trial first writes to
+//! it: two to three microseconds each. An interpreter that ends writes to nearly all that it has, as it counts references: some thousand
+//! pages. And a fork takes time for each page that the process has, whether it is written or not. Huge pages, of 2 MiB, take away most of
+//! both:
+//!
+//! - The first trial that comes to its end tells which parts of the memory it has written to, by huge pages ([`tell`]). Trials that are forked
+//!   after that copy the parts of which much is written at once, each into a huge page of their own ([`Pages::copy`]).
+//! - The server's own memory is put into huge pages as well, while trials run ([`Pages::idle`]). A fork copies one entry for each then,
+//!   and not 512.
+//!
+//! Contents and addresses stay what they are. What is moved is private memory without a file, of which the program has wanted
+//! nothing special ([`chunks`]). Nothing is moved where the system gives no huge pages.
+//!
+//! **Limits.** [`MOST`] parts. The rest is copied page by page, as it would be without this.
+
+mod chunks;
+mod copying;
+mod told;
+
+use libc::c_void;
+
+use chunks::{CHUNK, Page, PageMap};
+use told::{MOST, Told};
+
+/// Pages of a part that have to be in memory so that it counts.
+const PRESENT: usize = 128;
+/// Pages of a part that a trial has to write so that others copy all of it. To copy it takes as long as a hundred pages one by one.
+const MUCH: u32 = 192;
+/// Pages of a part that a trial may write so that a huge page is of use to the server: a trial that writes to one of the server's
+/// first takes it apart.
+const LITTLE: u32 = 8;
+
+/// What the server knows of its pages.
+#[derive(Debug)]
+pub struct Pages {
+    told: &'static Told,
+    /// The parts, by address; when trials have told, those that are to be put into huge pages.
+    parts: Vec<usize>,
+    /// Parts that trials copy, neighbours put together: first address, and one past the last.
+    copied: Vec<(usize, usize)>,
+    learned: bool,
+}
+
+impl Pages {
+    /// Called in the server before the first fork. None where huge pages would be of no help.
+    pub fn prepare() -> Option<Pages> {
+        if !chunks::system_has_huge_pages() {
+            return None;
+        }
+        let map = PageMap::open()?;
+        let parts: Vec<usize> = chunks::of_this_process()?
+            .into_iter()
+            .filter(|part| map.count(*part, Page::is_present) >= PRESENT)
+            .take(MOST)
+            .collect();
+        let told = if parts.is_empty() { None } else { Told::about(&parts) }?;
+        Some(Pages { told, parts, copied: Vec::new(), learned: false })
+    }
+
+    /// Called in the server when trials have ended.
+    pub fn learn(&mut self) {
+        let Some(written) = (!self.learned).then(|| self.told.complete()).flatten() else { return };
+        self.learned = true;
+        let parts = std::mem::take(&mut self.parts).into_iter().zip(written);
+        for (part, written) in parts {
+            if written >= MUCH {
+                match self.copied.last_mut() {
+                    Some((_, end)) if *end == part => *end += CHUNK,
+                    _ => self.copied.push((part, part + CHUNK)),
+                }
+            }
+            if written >= MUCH || written <= LITTLE {
+                self.parts.push(part);
+            }
+        }
+    }
+
+    /// Called in the server when there is nothing to do but to wait: puts one more part into a huge page. Whether there was one.
+    pub fn idle(&mut self) -> bool {
+        let Some(part) = self.learned.then(|| self.parts.pop()).flatten() else { return false };
+        // Where it cannot be done, forks take longer.
+        // SAFETY: the advice changes no contents, of whatever lies there.
+        unsafe { libc::madvise(part as *mut c_void, CHUNK, libc::MADV_COLLAPSE) };
+        true
+    }
+
+    /// Called in a trial, first of all: copies what trials write again and again.
+    ///
+    /// # Safety
+    /// The process has one thread.
+    pub unsafe fn copy(&self) {
+        if !self.copied.is_empty() {
+            // SAFETY: the parts were mapped as is asked for when the server looked, and it has run no code of the program's since; the
+            // caller's promise.
+            unsafe { copying::copy(&self.copied) };
+        }
+    }
+}
+
+/// Called in a trial at its end.
+pub fn tell() {
+    told::tell(|| {
+        let map = PageMap::open()?;
+        Some(move |part| map.count(part, Page::is_exclusive) as u32)
+    });
+}
+
+#[cfg(test)]
+mod tests;
