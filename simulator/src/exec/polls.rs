@@ -68,28 +68,66 @@ struct Round {
 pub(super) struct Polls {
     /// By warp slot. Empty where every turn is executed.
     warps: Vec<Polling>,
+    /// By warp slot: whether anything is known of it, which is rare.
+    known: Vec<bool>,
     /// By number in [`Program::polls`]: see [`TRIES`].
     failures: Vec<u8>,
+    /// By instruction, as bits: whether an access that may still be polled is in front of it.
+    behind: Vec<u64>,
 }
 
 impl Polls {
     pub fn new(program: &Program, warps: usize) -> Polls {
         match program.polls.len() {
             0 => Polls::default(),
-            some => Polls { warps: vec![Polling::Nothing; warps], failures: vec![0; some] },
+            some => {
+                let mut behind = vec![0; program.code.len() / 64 + 1];
+                for pc in &program.polls {
+                    let next = *pc as usize + 1;
+                    behind[next / 64] |= 1 << (next % 64);
+                }
+                Polls {
+                    warps: vec![Polling::Nothing; warps],
+                    known: vec![false; warps],
+                    failures: vec![0; some],
+                    behind,
+                }
+            }
         }
+    }
+
+    /// Whether the turn of this warp has left nothing to look at, it being there with its only fragment: most turns do.
+    #[inline(always)]
+    fn is_elsewhere(&self, w: usize, pc: u32) -> bool {
+        !self.known[w] && self.behind[pc as usize / 64] >> (pc % 64) & 1 == 0
     }
 
     /// Memory may have gone.
     pub fn forget(&mut self) {
         self.warps.fill(Polling::Nothing);
+        self.known.fill(false);
     }
 
-    fn fail(&mut self, poll: usize) {
+    fn set(&mut self, w: usize, polling: Polling) {
+        self.warps[w] = polling;
+        self.known[w] = !matches!(polling, Polling::Nothing);
+    }
+
+    fn take(&mut self, w: usize) -> Polling {
+        self.known[w] = false;
+        std::mem::take(&mut self.warps[w])
+    }
+
+    fn fail(&mut self, poll: usize, pc: u32) {
         self.failures[poll] += 1;
+        if self.failures[poll] >= TRIES {
+            let next = pc as usize + 1;
+            self.behind[next / 64] &= !(1 << (next % 64));
+        }
         if self.failures.iter().all(|failures| *failures >= TRIES) {
             // Nobody polls.
             self.warps.clear();
+            self.known.clear();
         }
     }
 }
@@ -139,8 +177,11 @@ impl Machine<'_> {
     /// Has the turn of a warp that polls, if it would find what it found before.
     #[inline(always)]
     pub(super) fn polls_on(&mut self, w: usize, operations: u32) -> bool {
-        match self.polls.warps.get(w) {
-            Some(Polling::Round(round)) => self.goes_round_again(w, *round, operations),
+        if !self.polls.known.get(w).is_some_and(|known| *known) {
+            return false;
+        }
+        match self.polls.warps[w] {
+            Polling::Round(round) => self.goes_round_again(w, round, operations),
             _ => false,
         }
     }
@@ -160,12 +201,12 @@ impl Machine<'_> {
             && self.may_poll()
             && holds();
         if !goes {
-            self.polls.warps[w] = Polling::Nothing;
+            self.polls.set(w, Polling::Nothing);
             return false;
         }
         if !self.lets_poll(w, &round, operations) {
             // It mostly does when it has seen one more.
-            self.polls.warps[w] = Polling::Once(round.read);
+            self.polls.set(w, Polling::Once(round.read));
             return false;
         }
         let counts = &mut self.progress.counts;
@@ -178,14 +219,20 @@ impl Machine<'_> {
     /// A turn of this warp is over.
     #[inline(always)]
     pub(super) fn note_poll(&mut self, w: usize) {
-        if !self.polls.warps.is_empty() {
-            self.look_for_round(w);
+        if self.polls.known.is_empty() {
+            return;
         }
+        if let [only] = &self.residents.warps[w].fragments[..]
+            && self.polls.is_elsewhere(w, only.pc)
+        {
+            return;
+        }
+        self.look_for_round(w);
     }
 
     #[inline(never)]
     fn look_for_round(&mut self, w: usize) {
-        let before = std::mem::take(&mut self.polls.warps[w]);
+        let before = self.polls.take(w);
         let Some(only) = self.only_ready(w).copied() else { return };
         let program = self.given.program;
         let pc = only.pc.wrapping_sub(1);
@@ -198,7 +245,7 @@ impl Machine<'_> {
         // SAFETY: the loader's row, of the function that the lanes are in.
         let value = unsafe { read_lane(only.rows.add(dst as usize), width, first) };
         let read = Read { pc, mask: only.mask, value };
-        self.polls.warps[w] = Polling::Once(read);
+        self.polls.set(w, Polling::Once(read));
         let again = match before {
             Polling::Once(before) => before == read,
             _ => return,
@@ -207,9 +254,9 @@ impl Machine<'_> {
         match again.then(|| unsafe { self.round(w, &only, read) }).flatten() {
             Some(round) => {
                 self.polls.failures[poll] = 0;
-                self.polls.warps[w] = Polling::Round(round);
+                self.polls.set(w, Polling::Round(round));
             }
-            None => self.polls.fail(poll),
+            None => self.polls.fail(poll, pc),
         }
     }
 
