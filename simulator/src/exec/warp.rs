@@ -53,11 +53,12 @@ const NEAR: usize = 4;
 /// The fragments of a warp: 32 at most, one per lane. Few are kept in place, so that switching to a warp reads what
 /// lies there, and a launch's warps take little memory; a warp that once had more keeps them apart.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Fragments {
     len: usize,
-    items: [Fragment; NEAR],
     /// All of them, once they were too many.
     more: Option<Box<[Fragment; 32]>>,
+    items: [Fragment; NEAR],
 }
 
 impl Fragments {
@@ -116,9 +117,15 @@ impl std::ops::DerefMut for Fragments {
     }
 }
 
-/// A warp's lanes.
+/// A warp's lanes. What each turn needs of one that is together comes first, in one line of the cache: turns go to other warps, whose
+/// lines have gone meanwhile.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Warp {
+    /// Whether a part of its lanes has been sent ahead.
+    pub parting: Parting,
+    /// The lane whose fragment has been given this turn.
+    pub favoured: u32,
     pub fragments: Fragments,
     /// Lanes that have not exited.
     pub alive: u32,
@@ -130,10 +137,6 @@ pub(super) struct Warp {
     pub queued: Option<u32>,
     /// First byte of lane 0's local memory.
     pub local: *mut u8,
-    /// The lane whose fragment has been given this turn.
-    pub favoured: u32,
-    /// Whether a part of its lanes has been sent ahead.
-    pub parting: Parting,
     /// How long the same part of it has gone first.
     pub passing: Passing,
 }
@@ -331,3 +334,9 @@ impl Warp {
         self.fragments.len() - 1
     }
 }
+
+// The first fragment ends where the line does.
+const _: () = assert!(
+    std::mem::offset_of!(Warp, fragments) + std::mem::offset_of!(Fragments, items) + size_of::<Fragment>()
+        == 64
+);
