@@ -48,6 +48,7 @@ mod opcodes;
 mod places;
 mod polls;
 mod roles;
+mod rows_of_addresses;
 mod shared_rows;
 mod told;
 mod unwritten;

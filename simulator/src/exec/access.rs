@@ -4,12 +4,15 @@
 //! broadcast; the rest goes lane by lane. Lanes that store to one address store in lane order, so the highest
 //! lane's value stays (the ISA leaves it open which).
 
+use bugaroo_ptx::types::Space;
+
 use super::data::{lanes, row};
 use super::resolve::{Pattern, Request, Resolved};
+use super::shape::consecutive32;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::alu::row::{RowMemory, Word, store_lanes};
-use crate::decoded::DecodedAccess;
+use crate::decoded::{Address, Base, DecodedAccess};
 use crate::fault::TouchKind;
 
 /// Moves one element between memory and a register row, for a pair of types.
@@ -40,6 +43,11 @@ unsafe fn load_row<const V3: bool, T: Copy, R: Word>(
             }
             Pattern::Same(all) => {
                 store_lanes::<V3, R>(&RowMemory([get(all); 32]), to.cast(), mask);
+            }
+            Pattern::Each if mask == !0 => {
+                for lane in 0..32 {
+                    *to.add(lane) = get(from.1[lane] as *mut u8);
+                }
             }
             Pattern::Each => {
                 lanes(mask).for_each(|lane| *to.add(lane) = get(from.1[lane] as *mut u8));
@@ -77,7 +85,38 @@ unsafe fn store_row<T: Copy, R: Copy>(
                 lanes(mask).for_each(|lane| put(first.wrapping_add(lane * stride), lane));
             }
             Pattern::Same(all) => put(all, 31 - mask.leading_zeros() as usize),
+            Pattern::Each if mask == !0 => {
+                for lane in 0..32 {
+                    put(to.1[lane] as *mut u8, lane);
+                }
+            }
             Pattern::Each => lanes(mask).for_each(|lane| put(to.1[lane] as *mut u8, lane)),
+        }
+    }
+}
+
+/// Whether it moves one word a lane, from or to a row of words.
+#[inline(always)]
+fn is_word(access: &DecodedAccess) -> bool {
+    access.vec == 1 && access.size == 4 && access.width[0] == Width::W32
+}
+
+/// Loads a word for each lane.
+///
+/// # Safety
+/// All addresses, which are `base` and `offset`, lie in the memory at `shared`, with their words; `to` is a row of words.
+#[inline(never)]
+unsafe fn load_shared(shared: *const u8, base: *const [u32; 32], offset: u32, to: *mut u8) {
+    // SAFETY: the caller's promise. The row that is written may be that of the addresses, so those are read first.
+    unsafe {
+        let (base, to) = (*base, to.cast::<u32>());
+        if consecutive32(&base, 4) {
+            std::ptr::copy_nonoverlapping(shared.add(base[0].wrapping_add(offset) as usize), to.cast(), 128);
+            return;
+        }
+        for (lane, base) in base.iter().enumerate() {
+            let from = shared.add(base.wrapping_add(offset) as usize);
+            *to.add(lane) = from.cast::<u32>().read_unaligned();
         }
     }
 }
@@ -100,8 +139,24 @@ impl Machine<'_> {
         let access = &program.accesses[index as usize];
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request = Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Read };
-        // SAFETY: the loader's rows; pointers are checked by `resolve`.
+        // SAFETY: the loader's rows; pointers are checked by `resolve`, `whole_row` and `shared_row`.
         unsafe {
+            if mask == !0 && is_word(access) {
+                let to = frame.add(access.rows[0] as usize);
+                if let Some((from, theirs)) =
+                    self.whole_row(w, (frame, consts), &access.address, index as usize, 4)
+                {
+                    std::ptr::copy_nonoverlapping(from, to, 128);
+                    return Ok(access.visible && theirs);
+                }
+                if let Address { base: Base::Row32(slot), offset, space: Space::Shared } = access.address {
+                    let base = row(frame, consts, slot).cast::<[u32; 32]>();
+                    if let Some(shared) = self.shared_row(w, &*base, offset as u32, 4) {
+                        load_shared(shared, base, offset as u32, to);
+                        return Ok(access.visible);
+                    }
+                }
+            }
             let found = self.resolve(w, frame, consts, &request, mask)?;
             self.load_rows::<V3>(frame, access, found, mask);
             Ok(access.visible && found.visible)
@@ -190,8 +245,17 @@ impl Machine<'_> {
         let bytes = u32::from(access.size) * u32::from(access.vec);
         let request =
             Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Write };
-        // SAFETY: the loader's rows; pointers are checked by `resolve`.
+        // SAFETY: the loader's rows; pointers are checked by `resolve` and `whole_row`.
         unsafe {
+            if mask == !0
+                && is_word(access)
+                && let Some((to, theirs)) =
+                    self.whole_row(w, (frame, consts), &access.address, index as usize, 4)
+            {
+                self.count_row(w, (access, index), to, theirs);
+                std::ptr::copy_nonoverlapping(row(frame, consts, access.rows[0]), to, 128);
+                return Ok(access.visible && theirs);
+            }
             let found = self.resolve(w, frame, consts, &request, mask)?;
             self.count_stores(w, (access.counted, index), &found, mask, bytes);
             self.store_rows(frame, consts, access, found, mask);

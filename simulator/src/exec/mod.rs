@@ -26,6 +26,8 @@ mod polls;
 mod provided;
 mod queue;
 mod resolve;
+mod rows;
+mod shape;
 mod stack;
 mod step;
 mod tally;
@@ -179,7 +181,7 @@ impl<'a> Machine<'a> {
             progress: Progress::default(),
             paths: Paths {
                 regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
-                strides: vec![0; warps as usize * resolve::STRIDES],
+                strides: vec![[0; 2]; warps as usize * resolve::STRIDES],
                 pointers: [0; 32],
             },
             asynchrony: Asynchrony::new(program, warps as usize),

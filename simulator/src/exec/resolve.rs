@@ -9,6 +9,7 @@
 use bugaroo_ptx::types::Space;
 
 use super::data::{lanes, row};
+use super::shape::{STEPS, Shape, shape, shape32};
 use super::{Machine, Trouble};
 use crate::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Window, window};
 use crate::decoded::{Address, Base};
@@ -78,66 +79,6 @@ impl Resolved {
     }
 }
 
-/// Distance of each lane from lane 0 in consecutive elements, by the binary logarithm of their size.
-static STEPS: [[u64; 32]; 6] = {
-    let mut steps = [[0; 32]; 6];
-    let mut log = 0;
-    while log < 6 {
-        let mut lane = 0;
-        while lane < 32 {
-            steps[log][lane] = (lane as u64) << log;
-            lane += 1;
-        }
-        log += 1;
-    }
-    steps
-};
-
-/// What a row of bases looks like to the active lanes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Consecutive,
-    Same,
-    Scattered,
-}
-
-/// All ones where the lane is active.
-#[inline(always)]
-fn live(mask: u32, lane: usize) -> u64 {
-    u64::from(mask >> lane & 1).wrapping_neg()
-}
-
-/// Bits in which some active lane differs from `start` plus its step; all lanes at once, which vectorises.
-#[inline(always)]
-fn differ(base: &[u64; 32], start: u64, steps: &[u64; 32], mask: u32) -> u64 {
-    let mut bits = 0;
-    if mask == !0 {
-        for lane in 0..32 {
-            bits |= base[lane] ^ start.wrapping_add(steps[lane]);
-        }
-    } else {
-        for lane in 0..32 {
-            bits |= (base[lane] ^ start.wrapping_add(steps[lane])) & live(mask, lane);
-        }
-    }
-    bits
-}
-
-/// The shape of a row, and the base of the first active lane.
-#[inline(always)]
-fn shape(base: &[u64; 32], mask: u32, bytes: u32) -> (Shape, u64) {
-    let steps = &STEPS[bytes.trailing_zeros() as usize];
-    let first = mask.trailing_zeros() as usize;
-    let start = base[first];
-    if differ(base, start.wrapping_sub(steps[first]), steps, mask) == 0 {
-        (Shape::Consecutive, start)
-    } else if differ(base, start, &[0; 32], mask) == 0 {
-        (Shape::Same, start)
-    } else {
-        (Shape::Scattered, start)
-    }
-}
-
 /// The window that an address of an instruction's space lies in; of local memory: anything.
 #[inline(always)]
 fn window_of(space: Space, address: u64) -> Window {
@@ -151,7 +92,7 @@ fn window_of(space: Space, address: u64) -> Window {
 
 /// Whose memory a region is, in which an address of this space lies; and its origin: see [`Resolved`].
 #[inline(always)]
-fn whose(space: Space, address: u64, region: &Region) -> (Whose, u64) {
+pub(super) fn whose(space: Space, address: u64, region: &Region) -> (Whose, u64) {
     match window_of(space, address) {
         Window::Shared => (Whose::Shared, region.base.wrapping_add(region.bias)),
         _ if region.unwritten => (Whose::Unwritten, region.bias),
@@ -167,7 +108,13 @@ pub(crate) fn sum32(base: u32, offset: u64) -> u64 {
 impl Machine<'_> {
     /// The addresses of all lanes, in the space of the instruction, into the row of pointers.
     #[inline(always)]
-    unsafe fn addresses(&mut self, w: usize, frame: *const u8, consts: *const u8, address: &Address) {
+    pub(super) unsafe fn addresses(
+        &mut self,
+        w: usize,
+        frame: *const u8,
+        consts: *const u8,
+        address: &Address,
+    ) {
         let offset = address.offset;
         // SAFETY: slots are the loader's.
         unsafe {
@@ -203,7 +150,7 @@ impl Machine<'_> {
 
     /// The region of an address in global memory, shared memory or the parameters.
     #[inline(always)]
-    fn region(&mut self, w: usize, request: &Request, address: u64) -> Option<Region> {
+    pub(super) fn region(&mut self, w: usize, request: &Request, address: u64) -> Option<Region> {
         let (space, site) = (request.address.space, request.site);
         let generic = space == Space::Generic;
         match window_of(space, address) {
@@ -261,7 +208,7 @@ impl Machine<'_> {
                 }
                 Base::Row32(slot) => {
                     let base = &*row(frame, consts, slot).cast::<[u32; 32]>();
-                    shape(&base.map(u64::from), mask, bytes)
+                    shape32(base, mask, bytes)
                 }
                 Base::Fixed => (Shape::Same, 0),
                 Base::FrameLocal => (Shape::Scattered, 0),
@@ -295,60 +242,17 @@ impl Machine<'_> {
             }
         }
         // SAFETY: the caller's promise.
-        unsafe { self.addresses(w, frame, consts, &request.address) };
-        self.scattered(w, request, mask)
-    }
-
-    /// Addresses of no pattern: inside one region, or to be looked at one by one.
-    #[inline(always)]
-    fn scattered(&mut self, w: usize, request: &Request, mask: u32) -> Result<Resolved, Trouble> {
-        let bytes = u64::from(request.bytes);
-        let start = self.paths.pointers[mask.trailing_zeros() as usize];
-        if request.address.space != Space::Local
-            && let Some(region) = self.region(w, request, start)
-            && region.len >= bytes
-        {
-            let room = region.len - bytes;
-            let mut bad = 0;
-            for (lane, address) in self.paths.pointers.iter().enumerate() {
-                let outside = u64::from(address.wrapping_sub(region.base) > room).wrapping_neg();
-                bad |= (outside | address & (bytes - 1)) & live(mask, lane);
-            }
-            if bad == 0 {
-                for address in &mut self.paths.pointers {
-                    *address = address.wrapping_add(region.bias);
-                }
-                let (whose, origin) = whose(request.address.space, start, &region);
-                let visible = !region.tool;
-                return Ok(Resolved { pattern: Pattern::Each, visible, whose, origin, own_window: 0 });
-            }
-        }
-        self.resolve_each(w, request, mask)
-    }
-
-    /// Prefetches where this warp's next access here will be, if it strides: with hundreds of warps taking
-    /// turns at random the processor sees no pattern, but each warp has one.
-    #[inline(always)]
-    fn anticipate(&mut self, w: usize, site: usize, address: u64, bias: u64) {
-        let last = &mut self.paths.strides[w * STRIDES + site % STRIDES];
-        let next = address.wrapping_add(address.wrapping_sub(*last)).wrapping_add(bias);
-        *last = address;
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            // SAFETY: prefetching is a hint; it never faults, whatever the address.
-            unsafe {
-                _mm_prefetch(next as *const i8, _MM_HINT_T1);
-                _mm_prefetch(next.wrapping_add(64) as *const i8, _MM_HINT_T1);
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = next;
+        unsafe { self.scattered(w, frame, consts, request, mask) }
     }
 
     /// Lane by lane: local memory, lanes in different allocations or windows, and faults.
     #[inline(never)]
-    fn resolve_each(&mut self, w: usize, request: &Request, mask: u32) -> Result<Resolved, Trouble> {
+    pub(super) fn resolve_each(
+        &mut self,
+        w: usize,
+        request: &Request,
+        mask: u32,
+    ) -> Result<Resolved, Trouble> {
         let mut visible = false;
         for lane in lanes(mask) {
             let address = self.paths.pointers[lane];

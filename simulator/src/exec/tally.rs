@@ -7,7 +7,7 @@ use super::Machine;
 use super::atomic::combine;
 use super::data::{lanes, read_lane, row};
 use super::resolve::{Pattern, Resolved};
-use crate::decoded::{Atomic, Counted};
+use crate::decoded::{Atomic, Counted, DecodedAccess};
 
 impl Machine<'_> {
     /// Counts a fence of the lanes in `mask`: once (`times` is 1), or not at all (0).
@@ -39,13 +39,34 @@ impl Machine<'_> {
         }
     }
 
+    /// Counts a store of a whole row of consecutive words to global memory, which is about to be done; `theirs` if it is the program's.
+    #[inline(never)]
+    pub(super) fn count_row(
+        &mut self,
+        w: usize,
+        (access, index): (&DecodedAccess, u32),
+        to: *mut u8,
+        theirs: bool,
+    ) {
+        if theirs {
+            self.note_place(w, index as usize, Pattern::Consecutive(to), !0, 4);
+            let counts = access.counted != Counted::Nowhere;
+            self.progress.counts.global_stores += if counts { 32 } else { 0 };
+        }
+    }
+
     /// Notes who wrote: the lanes in `mask` (not empty), by the access of this number, or the atomic behind those.
     #[inline(always)]
     pub(super) fn note_write(&mut self, w: usize, site: usize, found: &Resolved, mask: u32, bytes: u32) {
+        self.note_place(w, site, found.pattern, mask, bytes);
+    }
+
+    #[inline(always)]
+    fn note_place(&mut self, w: usize, site: usize, pattern: Pattern, mask: u32, bytes: u32) {
         let warp = &self.residents.warps[w];
         let block = self.residents.ctas[warp.cta as usize].block;
         let number = block * u64::from(self.given.plan.warps_per_block) + u64::from(warp.index);
-        self.hang.written.note(number, site as u32, found, &self.paths.pointers, mask, bytes);
+        self.hang.written.note(number, site as u32, pattern, &self.paths.pointers, mask, bytes);
     }
 
     /// Notes who wrote, of the lanes for which a memory model has done an atomic.

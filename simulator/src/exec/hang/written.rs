@@ -4,7 +4,7 @@
 //! scatter over many addresses are only counted.
 
 use crate::exec::data::lanes;
-use crate::exec::resolve::{Pattern, Resolved};
+use crate::exec::resolve::Pattern;
 
 /// Entries; a power of two.
 const ENTRIES: usize = 1 << 12;
@@ -67,12 +67,12 @@ impl Written {
         &mut self,
         warp: u64,
         site: u32,
-        found: &Resolved,
+        pattern: Pattern,
         pointers: &[u64; 32],
         mask: u32,
         bytes: u32,
     ) {
-        let (first, step) = match found.pattern {
+        let (first, step) = match pattern {
             Pattern::Consecutive(first) => (first as u64, bytes),
             Pattern::Same(all) => (all as u64, 0),
             Pattern::Each => return self.note_each(warp, site, pointers, mask, bytes),
