@@ -125,6 +125,21 @@ impl World<'_> {
         Some(address.wrapping_add(region.bias) as *mut u8)
     }
 
+    /// Where bytes are, from the first to the last, that are all in one piece of memory that can be written. None says nothing.
+    pub(crate) fn span(&mut self, cta: u32, (first, last): (u64, u64)) -> Option<*mut u8> {
+        let bytes = last.checked_sub(first)?.checked_add(1)?;
+        let fits = |offset: u64, len: u64| offset < len && bytes <= len - offset;
+        if window(first) == Window::Shared {
+            let offset = first - SHARED_WINDOW;
+            // SAFETY: the slots' memory is one block, and the offset lies in that of this slot.
+            return fits(offset, u64::from(self.shared_bytes))
+                .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) });
+        }
+        let start = self.target(cta, first, 1)?;
+        let region = self.known.as_ref()?;
+        fits(first.wrapping_sub(region.base), region.len).then_some(start)
+    }
+
     fn host(&self, cta: u32, address: u64, bytes: u32, write: bool) -> Option<*mut u8> {
         assert!(bytes <= 16);
         let fits = |offset: u64, len: u64| offset < len && u64::from(bytes) <= len - offset;

@@ -149,6 +149,9 @@ impl StoreBuffer {
         world: &mut World<'_>,
     ) -> bool {
         let loaded = self.warps[at.warp as usize].loaded & among;
+        if self.empty_together(at, loaded, towards, world).is_some() {
+            return true;
+        }
         for lane in lanes(loaded) {
             let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, towards, world));
             // What moves to a slot is no step to anybody outside the CTA; mostly several go at once.

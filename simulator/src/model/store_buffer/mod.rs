@@ -48,6 +48,7 @@ mod slots;
 mod table;
 #[cfg(test)]
 mod tests;
+mod together;
 mod warp;
 
 use std::sync::Arc;
@@ -80,6 +81,15 @@ use warp::Warp;
 enum Space {
     Global = 0,
     Shared = 1,
+}
+
+impl Space {
+    fn other(self) -> Space {
+        match self {
+            Space::Global => Space::Shared,
+            Space::Shared => Space::Global,
+        }
+    }
 }
 
 /// Both, in the order in which they drain.

@@ -268,12 +268,26 @@ impl Rows {
     #[inline(always)]
     pub fn take(&mut self, row: usize, lane: usize) -> Entry {
         let entry = self.entry(row, lane);
-        self.masks[row] &= !(1 << lane);
+        self.clear(row, 1 << lane);
+        entry
+    }
+
+    /// These lanes have no entry in the row any more.
+    #[inline(always)]
+    pub fn clear(&mut self, row: usize, lanes: u32) {
+        self.masks[row] &= !lanes;
         if self.masks[row] == 0 {
             self.live -= 1;
             self.untidy = true;
         }
-        entry
+    }
+
+    /// Rows behind this one have no entry of these lanes.
+    #[inline(always)]
+    pub fn lower(&mut self, lanes: u32, row: usize) {
+        for (lane, top) in self.top.iter_mut().enumerate() {
+            *top = if lanes >> lane & 1 != 0 { row as u32 + 1 } else { *top };
+        }
     }
 
     /// Takes rows without lanes away. Afterwards rows may have other numbers.

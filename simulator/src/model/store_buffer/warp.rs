@@ -88,13 +88,19 @@ impl Warp {
         let entry = self.rows[space as usize].take(row, lane);
         self.entries[space as usize][lane] -= 1;
         if entry.strong {
-            self.strong[lane] -= 1;
-            if self.strong[lane] == 0 {
-                self.calls[lane] = 0;
-                self.has_strong &= !(1 << lane);
-            }
+            self.strong_went(lane);
         }
         entry
+    }
+
+    /// A lane has a strong entry less.
+    #[inline(always)]
+    pub fn strong_went(&mut self, lane: usize) {
+        self.strong[lane] -= 1;
+        if self.strong[lane] == 0 {
+            self.calls[lane] = 0;
+            self.has_strong &= !(1 << lane);
+        }
     }
 
     /// Whether a lane has no entries left.
