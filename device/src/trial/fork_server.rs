@@ -141,6 +141,9 @@ fn serve(
             if device.learn() {
                 // What was learned has taken the room that trials need.
                 heap::prepare();
+                if let Some(pages) = &mut pages {
+                    pages.check();
+                }
             }
             if let Some(pages) = &mut pages {
                 pages.learn();

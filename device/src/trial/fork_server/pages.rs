@@ -11,13 +11,15 @@
 //!   and not 512.
 //!
 //! Contents and addresses stay what they are. What is moved is private memory without a file, of which the program has wanted
-//! nothing special ([`chunks`]). Nothing is moved where the system gives no huge pages.
+//! nothing special ([`chunks`]). Nothing is moved where the system gives no huge pages, and no more where it takes long to give them.
 //!
 //! **Limits.** [`MOST`] parts. The rest is copied page by page, as it would be without this.
 
 mod chunks;
 mod copying;
 mod told;
+
+use std::time::Duration;
 
 use libc::c_void;
 
@@ -31,6 +33,8 @@ const MUCH: u32 = 192;
 /// Pages of a part that a trial may write so that a huge page is of use to the server: a trial that writes to one of the server's
 /// first takes it apart.
 const LITTLE: u32 = 8;
+/// To copy a part at once should not take longer. Page by page it takes a millisecond and a half.
+const SLOW: Duration = Duration::from_millis(1);
 
 /// What the server knows of its pages.
 #[derive(Debug)]
@@ -61,6 +65,10 @@ impl Pages {
 
     /// Called in the server when trials have ended.
     pub fn learn(&mut self) {
+        if self.told.copies_are_slow() {
+            // Huge pages are hard to come by here.
+            self.copied.clear();
+        }
         let Some(written) = (!self.learned).then(|| self.told.complete()).flatten() else { return };
         self.learned = true;
         let parts = std::mem::take(&mut self.parts).into_iter().zip(written);
@@ -77,6 +85,16 @@ impl Pages {
         }
     }
 
+    /// Called in the server when it has learned something else, for which it may have given memory back: leaves out what is not there
+    /// as it was.
+    pub fn check(&mut self) {
+        let there = chunks::of_this_process().unwrap_or_default();
+        let is_there = |range: &(usize, usize)| {
+            (range.0..range.1).step_by(CHUNK).all(|part| there.binary_search(&part).is_ok())
+        };
+        self.copied.retain(is_there);
+    }
+
     /// Called in the server when there is nothing to do but to wait: puts one more part into a huge page. Whether there was one.
     pub fn idle(&mut self) -> bool {
         let Some(part) = self.learned.then(|| self.parts.pop()).flatten() else { return false };
@@ -91,12 +109,23 @@ impl Pages {
     /// # Safety
     /// The process has one thread.
     pub unsafe fn copy(&self) {
-        if !self.copied.is_empty() {
-            // SAFETY: the parts were mapped as is asked for when the server looked, and it has run no code of the program's since; the
-            // caller's promise.
-            unsafe { copying::copy(&self.copied) };
+        if self.copied.is_empty() {
+            return;
         }
+        let begun = worked();
+        // SAFETY: the parts are mapped as is asked for: the server has looked when it last gave back memory. The caller's promise.
+        unsafe { copying::copy(&self.copied) };
+        let parts: usize = self.copied.iter().map(|(start, end)| (end - start) / CHUNK).sum();
+        self.told.copied(worked().saturating_sub(begun) > SLOW * parts as u32);
     }
+}
+
+/// Processor time of this thread so far: others may want the processor, too.
+fn worked() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a valid place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
 }
 
 /// Called in a trial at its end.

@@ -97,4 +97,21 @@ fn what_one_trial_writes_the_next_ones_copy() {
         });
     }
     assert!(holds(start, 4));
+
+    // What is gone is not copied.
+    // SAFETY: the third part of the memory, which nobody uses any more.
+    unsafe { libc::munmap((start + 2 * CHUNK) as *mut _, CHUNK) };
+    pages.check();
+    assert_eq!(pages.copied, [first]);
+
+    for _ in 0..32 {
+        pages.told.copied(false);
+    }
+    pages.learn();
+    assert_eq!(pages.copied, [first]);
+    for _ in 0..16 {
+        pages.told.copied(true);
+    }
+    pages.learn();
+    assert_eq!(pages.copied, []);
 }

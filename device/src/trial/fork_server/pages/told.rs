@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 /// Most parts of memory that are looked at: 2 GiB.
 pub const MOST: usize = 1 << 10;
 
+/// Slow copies that may be chance.
+const FEW: u32 = 8;
+
 /// States of what is told.
 const NOT_YET: u32 = 0;
 const BEGUN: u32 = 1;
@@ -25,6 +28,9 @@ pub struct Told {
     places: [AtomicUsize; MOST],
     /// How many of its pages were written.
     written: [AtomicU32; MOST],
+    /// Trials that have copied what others wrote, and those of them for which that took long.
+    copies: AtomicU32,
+    slow: AtomicU32,
 }
 
 impl Told {
@@ -49,6 +55,18 @@ impl Told {
 
     fn parts(&self) -> usize {
         (self.parts.load(Ordering::Relaxed) as usize).min(MOST)
+    }
+
+    /// Called in a trial that has copied what others wrote: whether that took long.
+    pub fn copied(&self, slow: bool) {
+        self.slow.fetch_add(slow.into(), Ordering::Relaxed);
+        self.copies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Called in the server: whether it took long for one trial in four, and for more than a few.
+    pub fn copies_are_slow(&self) -> bool {
+        let slow = self.slow.load(Ordering::Relaxed);
+        slow >= FEW && slow > self.copies.load(Ordering::Relaxed) / 4
     }
 
     /// Called in the server: how many pages of each part a trial has written, once one has told.
