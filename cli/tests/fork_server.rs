@@ -155,6 +155,24 @@ fn modules_that_are_loaded_later_come_out_the_same() {
     assert_eq!(told["cells"][0]["outcomes"]["pass"], 4);
 }
 
+/// A search wants more of modules than a run does, and has it of those, too.
+#[test]
+fn searches_in_modules_that_are_loaded_later_come_out_the_same() {
+    let found = |more: &[&str]| {
+        let place = Place::new();
+        let program = built("host_habits");
+        let program = [program.to_str().unwrap(), "loads-later", "file"];
+        let always = ["bisect", "--seed", "3", "--trials", "8", "--out", "run", "--format", "json"];
+        let mut command = place.command(&[&always, more, &program].concat());
+        let mut found = end(command.env_remove("BUGAROO_DRIVER")).exits(1).json();
+        found.as_object_mut().unwrap().remove("run_dir");
+        found
+    };
+    let forked = found(&[]);
+    assert_ne!(forked["missing"], serde_json::json!([]));
+    assert_eq!(forked, found(&["--no-fork-server"]));
+}
+
 /// Memory that trials write again and again is put into huge pages, and holds what it held.
 #[test]
 fn memory_that_trials_rewrite_comes_out_the_same() {
