@@ -173,6 +173,32 @@ fn searches_in_modules_that_are_loaded_later_come_out_the_same() {
     assert_eq!(forked, found(&["--no-fork-server"]));
 }
 
+/// What trials of a Python program write at their end is in one piece then.
+#[test]
+fn arenas_of_python_lie_side_by_side() {
+    const SCRIPT: &str = "
+objects = [bytes(100) for _ in range(400000)]
+sizes = []
+for line in open('/proc/self/maps'):
+    fields = line.split()
+    if len(fields) == 5 and fields[1] == 'rw-p':
+        first, end = fields[0].split('-')
+        sizes.append(int(end, 16) - int(first, 16))
+print(max(sizes) >> 20)";
+    let preload = built("libbugaroo_preload.so");
+    let largest = |preload: &str| {
+        let mut python = Command::new("python3");
+        let ended = python.args(["-c", SCRIPT]).env("LD_PRELOAD", preload).output().ok()?;
+        String::from_utf8(ended.stdout).unwrap().trim().parse::<u32>().ok()
+    };
+    let Some(alone) = largest("") else {
+        assert!(std::env::var_os("BUGAROO_REQUIRE_NUMBA").is_none(), "no python3");
+        return;
+    };
+    let ours = largest(preload.to_str().unwrap()).expect("python3 runs with the library, too");
+    assert!(ours > 40 && ours > alone, "{ours} MiB, and {alone} without");
+}
+
 /// Memory that trials write again and again is put into huge pages, and holds what it held.
 #[test]
 fn memory_that_trials_rewrite_comes_out_the_same() {
