@@ -1,10 +1,10 @@
 //! Python's memory, side by side.
 //!
-//! An interpreter takes memory for its objects in arenas of a quarter of a MiB or of one MiB, wherever the system has a gap between libraries. Trials that are forked
-//! write to nearly all of that at their end, and do so much sooner where it lies in whole huge pages
-//! (`device/src/trial/fork_server/pages.rs`). So an interpreter that the process starts with is given an allocator of arenas
-//! (`PyObject_SetArenaAllocator`, Python/C API, "Customize pymalloc Arena Allocator") that asks the system for the place next to the last one.
-//! The system may still give another place, and all else is as Python's own has it.
+//! An interpreter takes memory for its objects in arenas of a quarter of a MiB or of one MiB, wherever the system has a gap between
+//! libraries. Trials that are forked write to nearly all of that at their end. They do so much sooner where it lies in whole huge
+//! pages (`device/src/trial/fork_server/pages.rs`). So an interpreter that the process starts with is given an allocator of arenas
+//! (`PyObject_SetArenaAllocator`, Python/C API, "Customize pymalloc Arena Allocator") that asks the system for the place next to
+//! the last one. The system may still give another place, and all else is as Python's own has it.
 //!
 //! What it leaves alone: an interpreter that a program loads later, and one that has other allocators.
 
@@ -13,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
+use object::{Endianness, Object as _, ObjectSection as _};
 
 use crate::mapped::{File, Object};
 use crate::scan::contains;
@@ -46,12 +46,8 @@ pub fn attend(object: &Object) {
     if !names(&elf) {
         return;
     }
-    let mut symbols = elf.dynamic_symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
-    let Some(symbol) = symbols.find(|symbol| symbol.name() == Ok(SETS)) else { return };
-    let Some(sets) = object.address(symbol.address()).filter(|_| !symbol.is_undefined()) else { return };
-    if object.code(&(sets..sets + 1)).is_none() {
-        return;
-    }
+    let exported = object.exported(&elf, SETS);
+    let Some(sets) = exported.filter(|sets| object.code(&(*sets..sets + 1)).is_some()) else { return };
     let mut allocator = Allocator { context: null_mut(), takes, gives_back };
     // SAFETY: the function of this name is of this type in all versions of Python 3, copies what it is handed, and may be
     // called before the interpreter is initialised.

@@ -3,6 +3,9 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ops::Range;
 
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectSymbol as _};
+
 /// The program, or a library in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -49,6 +52,12 @@ impl Object {
     /// Where in memory an address of its file is.
     pub fn address(&self, in_file: u64) -> Option<usize> {
         usize::try_from(in_file).ok().and_then(|address| self.base.checked_add(address))
+    }
+
+    /// Where in memory a function is that its file exports.
+    pub fn exported(&self, file: &ElfFile64<'_, Endianness>, name: &str) -> Option<usize> {
+        let mut symbols = file.dynamic_symbols().filter(|symbol| !symbol.is_undefined());
+        symbols.find(|symbol| symbol.name() == Ok(name)).and_then(|symbol| self.address(symbol.address()))
     }
 
     /// From its first address in memory to its last.

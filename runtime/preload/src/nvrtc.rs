@@ -9,8 +9,8 @@
 
 use std::ffi::{CStr, c_void};
 
+use object::Endianness;
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object as _, ObjectSymbol as _};
 
 use crate::mapped::Object;
 use crate::redirect;
@@ -33,12 +33,8 @@ pub fn is_nvrtc(path: &CStr) -> bool {
 /// In words, when a function was left as it was.
 pub fn attend(object: &Object, file: &[u8]) -> Result<(), String> {
     let Ok(elf) = ElfFile64::<Endianness>::parse(file) else { return Ok(()) };
-    let find = |name| {
-        let mut symbols = elf.dynamic_symbols().filter(|symbol| !symbol.is_undefined());
-        symbols.find(|symbol| symbol.name() == Ok(name)).and_then(|symbol| object.address(symbol.address()))
-    };
     for (from, to) in FUNCTIONS {
-        if let Some((from, to)) = find(from).zip(find(to)) {
+        if let Some((from, to)) = object.exported(&elf, from).zip(object.exported(&elf, to)) {
             let within = object.code(&(from..from + redirect::ENTRY)).is_some();
             within.then_some(()).ok_or("its functions are outside of its code")?;
             redirect::divert(from, to as *const c_void)?;

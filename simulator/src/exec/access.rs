@@ -8,7 +8,7 @@ use bugaroo_ptx::types::Space;
 
 use super::data::{lanes, row};
 use super::resolve::{Pattern, Request, Resolved};
-use super::shape::consecutive32;
+use super::shape::consecutive;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::alu::row::{RowMemory, Word, store_lanes};
@@ -110,7 +110,7 @@ unsafe fn load_shared(shared: *const u8, base: *const [u32; 32], offset: u32, to
     // SAFETY: the caller's promise. The row that is written may be that of the addresses, so those are read first.
     unsafe {
         let (base, to) = (*base, to.cast::<u32>());
-        if consecutive32(&base, 4) {
+        if consecutive(&base, 4) {
             std::ptr::copy_nonoverlapping(shared.add(base[0].wrapping_add(offset) as usize), to.cast(), 128);
             return;
         }

@@ -9,7 +9,7 @@
 use bugaroo_ptx::types::Space;
 
 use super::data::{lanes, row};
-use super::shape::{STEPS, Shape, shape, shape32};
+use super::shape::{Shape, shape, shape32, steps};
 use super::{Machine, Trouble};
 use crate::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Window, window};
 use crate::decoded::{Address, Base};
@@ -223,7 +223,7 @@ impl Machine<'_> {
             && request.address.space != Space::Local
             && let Some(region) = self.region(w, request, start)
         {
-            let steps = &STEPS[bytes.trailing_zeros() as usize];
+            let steps: &[u64; 32] = steps(bytes);
             let (first, last) = (mask.trailing_zeros() as usize, 31 - mask.leading_zeros() as usize);
             let reach = if shape == Shape::Same { 0 } else { steps[last] - steps[first] };
             let offset = start.wrapping_sub(region.base);

@@ -6,7 +6,7 @@ use bugaroo_ptx::types::Space;
 
 use super::data::{lanes, row};
 use super::resolve::{Pattern, Request, Resolved, STRIDES, Whose, whose};
-use super::shape::{STEPS, consecutive, live, live32};
+use super::shape::{Place, consecutive, steps};
 use super::{Machine, Trouble};
 use crate::decoded::{Address, Base};
 
@@ -122,11 +122,11 @@ impl Machine<'_> {
         let start = base[mask.trailing_zeros() as usize].wrapping_add(offset);
         let region = self.region(w, request, start)?;
         let room = region.len.checked_sub(bytes)?;
-        let steps = &STEPS[request.bytes.trailing_zeros() as usize];
+        let steps: &[u64; 32] = steps(request.bytes);
         let (mut bad, mut front) = (0, 0);
         for lane in 0..32 {
             let address = base[lane].wrapping_add(offset);
-            let live = live(mask, lane);
+            let live = u64::live(mask, lane);
             let outside = u64::from(address.wrapping_sub(region.base) > room).wrapping_neg();
             bad |= (outside | address & (bytes - 1)) & live;
             front = (address.wrapping_sub(steps[lane]) & live).cast_signed().max(front);
@@ -160,7 +160,7 @@ impl Machine<'_> {
         for (lane, base) in base.iter().enumerate() {
             let address = base.wrapping_add(offset);
             let outside = u32::from(address > room).wrapping_neg();
-            bad |= (outside | address & (bytes - 1)) & live32(mask, lane);
+            bad |= (outside | address & (bytes - 1)) & u32::live(mask, lane);
             self.paths.pointers[lane] = shared.wrapping_add(u64::from(address));
         }
         (bad == 0).then_some(Resolved {

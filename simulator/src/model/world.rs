@@ -114,10 +114,7 @@ impl World<'_> {
         if window(address) == Window::Shared {
             return self.host(cta, address, bytes, true);
         }
-        let fits = |region: &Region| {
-            let offset = address.wrapping_sub(region.base);
-            offset < region.len && u64::from(bytes) <= region.len - offset
-        };
+        let fits = |region: &Region| fits(address.wrapping_sub(region.base), bytes.into(), region.len);
         if !self.known.as_ref().is_some_and(fits) {
             self.known = self.memory.region(address, true);
         }
@@ -128,26 +125,26 @@ impl World<'_> {
     /// Where bytes are, from the first to the last, that are all in one piece of memory that can be written. None says nothing.
     pub(crate) fn span(&mut self, cta: u32, (first, last): (u64, u64)) -> Option<*mut u8> {
         let bytes = last.checked_sub(first)?.checked_add(1)?;
-        let fits = |offset: u64, len: u64| offset < len && bytes <= len - offset;
         if window(first) == Window::Shared {
-            let offset = first - SHARED_WINDOW;
-            // SAFETY: the slots' memory is one block, and the offset lies in that of this slot.
-            return fits(offset, u64::from(self.shared_bytes))
-                .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) });
+            return self.own_shared(cta, first, bytes);
         }
         let start = self.target(cta, first, 1)?;
         let region = self.known.as_ref()?;
-        fits(first.wrapping_sub(region.base), region.len).then_some(start)
+        fits(first.wrapping_sub(region.base), bytes, region.len).then_some(start)
+    }
+
+    /// Where bytes of the shared memory of a CTA's slot are.
+    fn own_shared(&self, cta: u32, address: u64, bytes: u64) -> Option<*mut u8> {
+        let offset = address - SHARED_WINDOW;
+        // SAFETY: the slots' memory is one block, and the offset lies in that of this slot.
+        fits(offset, bytes, self.shared_bytes.into())
+            .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) })
     }
 
     fn host(&self, cta: u32, address: u64, bytes: u32, write: bool) -> Option<*mut u8> {
         assert!(bytes <= 16);
-        let fits = |offset: u64, len: u64| offset < len && u64::from(bytes) <= len - offset;
         if window(address) == Window::Shared {
-            let offset = address - SHARED_WINDOW;
-            // SAFETY: the slots' memory is one block, and the offset lies in that of this slot.
-            return fits(offset, u64::from(self.shared_bytes))
-                .then(|| unsafe { self.shared.add(self.shared_stride * cta as usize + offset as usize) });
+            return self.own_shared(cta, address, bytes.into());
         }
         // Nothing is freed while a model has the world.
         let known =
@@ -159,9 +156,15 @@ impl World<'_> {
         if !write {
             self.known_read.set(Some(region));
         }
-        fits(address.wrapping_sub(region.base), region.len)
+        fits(address.wrapping_sub(region.base), bytes.into(), region.len)
             .then(|| address.wrapping_add(region.bias) as *mut u8)
     }
+}
+
+/// Whether so many bytes from this offset on lie in a memory of that length.
+#[inline(always)]
+fn fits(offset: u64, bytes: u64, len: u64) -> bool {
+    offset < len && bytes <= len - offset
 }
 
 /// Writes a value; answers whether there was another.

@@ -8,7 +8,8 @@
 
 use libc::{c_int, c_void};
 
-const HUGE_PAGE: usize = 2 << 20;
+/// Bytes of a huge page.
+pub const HUGE_PAGE: usize = 2 << 20;
 /// Before the huge pages: for what the server itself still asks for.
 const MARGIN: usize = 16 << 10;
 /// Blocks with which gaps are filled: powers of two from the largest, and then every size of the allocator's own lists.

@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use libc::c_void;
 
-use chunks::{CHUNK, Page, PageMap};
+use crate::trial::fork_server::heap::HUGE_PAGE;
+use chunks::{Page, PageMap};
 use told::{MOST, Told};
 
 /// Pages of a part that have to be in memory so that it counts.
@@ -75,8 +76,8 @@ impl Pages {
         for (part, written) in parts {
             if written >= MUCH {
                 match self.copied.last_mut() {
-                    Some((_, end)) if *end == part => *end += CHUNK,
-                    _ => self.copied.push((part, part + CHUNK)),
+                    Some((_, end)) if *end == part => *end += HUGE_PAGE,
+                    _ => self.copied.push((part, part + HUGE_PAGE)),
                 }
             }
             if written >= MUCH || written <= LITTLE {
@@ -90,7 +91,7 @@ impl Pages {
     pub fn check(&mut self) {
         let there = chunks::of_this_process().unwrap_or_default();
         let is_there = |range: &(usize, usize)| {
-            (range.0..range.1).step_by(CHUNK).all(|part| there.binary_search(&part).is_ok())
+            (range.0..range.1).step_by(HUGE_PAGE).all(|part| there.binary_search(&part).is_ok())
         };
         self.copied.retain(is_there);
     }
@@ -100,7 +101,7 @@ impl Pages {
         let Some(part) = self.learned.then(|| self.parts.pop()).flatten() else { return false };
         // Where it cannot be done, forks take longer.
         // SAFETY: the advice changes no contents, of whatever lies there.
-        unsafe { libc::madvise(part as *mut c_void, CHUNK, libc::MADV_COLLAPSE) };
+        unsafe { libc::madvise(part as *mut c_void, HUGE_PAGE, libc::MADV_COLLAPSE) };
         true
     }
 
@@ -115,7 +116,7 @@ impl Pages {
         let begun = worked();
         // SAFETY: the parts are mapped as is asked for: the server has looked when it last gave back memory. The caller's promise.
         unsafe { copying::copy(&self.copied) };
-        let parts: usize = self.copied.iter().map(|(start, end)| (end - start) / CHUNK).sum();
+        let parts: usize = self.copied.iter().map(|(start, end)| (end - start) / HUGE_PAGE).sum();
         self.told.copied(worked().saturating_sub(begun) > SLOW * parts as u32);
     }
 }

@@ -4,18 +4,18 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
-/// Bytes of a huge page.
-pub const CHUNK: usize = 2 << 20;
+use crate::trial::fork_server::heap::HUGE_PAGE;
+
 /// Bytes of a page.
 const PAGE: usize = 4 << 10;
 /// Pages of a huge one.
-const PAGES: usize = CHUNK / PAGE;
+const PAGES: usize = HUGE_PAGE / PAGE;
 
 /// Whether the system gives huge pages to who asks for them.
 pub fn system_has_huge_pages() -> bool {
     let read = |name: &str| fs::read_to_string(format!("/sys/kernel/mm/transparent_hugepage/{name}"));
     read("enabled").is_ok_and(|said| !said.contains("[never]"))
-        && read("hpage_pmd_size").is_ok_and(|said| said.trim().parse() == Ok(CHUNK))
+        && read("hpage_pmd_size").is_ok_and(|said| said.trim().parse() == Ok(HUGE_PAGE))
 }
 
 /// Memory of this process that may be moved, in huge pages, by address. None where the system does not say.
@@ -26,8 +26,8 @@ pub fn of_this_process() -> Option<Vec<usize>> {
 
 /// The huge pages that lie in a range as a whole.
 fn whole(start: usize, end: usize) -> impl Iterator<Item = usize> {
-    let first = start.checked_next_multiple_of(CHUNK).unwrap_or(end);
-    (first..end).step_by(CHUNK).filter(move |chunk| end - chunk >= CHUNK)
+    let first = start.checked_next_multiple_of(HUGE_PAGE).unwrap_or(end);
+    (first..end).step_by(HUGE_PAGE).filter(move |chunk| end - chunk >= HUGE_PAGE)
 }
 
 /// First address of each mapping that may be moved in an account, and one past its last.

@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 
 use libc::c_void;
 
-use super::chunks::CHUNK;
+use crate::trial::fork_server::heap::HUGE_PAGE;
 
 /// Bytes on each side of what this code itself writes while it copies: nothing of that is moved.
 const OWN: usize = 64 << 10;
@@ -44,23 +44,23 @@ unsafe fn copy_one(start: usize, end: usize) {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         );
-        let room = libc::mmap(null_mut(), bytes + CHUNK, protection, flags, -1, 0);
+        let room = libc::mmap(null_mut(), bytes + HUGE_PAGE, protection, flags, -1, 0);
         if room == libc::MAP_FAILED {
             return;
         }
-        let target = (room as usize).next_multiple_of(CHUNK);
+        let target = (room as usize).next_multiple_of(HUGE_PAGE);
         let before = target - room as usize;
         libc::madvise(target as *mut c_void, bytes, libc::MADV_HUGEPAGE);
         (target as *mut u8).copy_from_nonoverlapping(start as *const u8, bytes);
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         if libc::mremap(target as *mut c_void, bytes, bytes, flags, start) == libc::MAP_FAILED {
-            libc::munmap(room, bytes + CHUNK);
+            libc::munmap(room, bytes + HUGE_PAGE);
             return;
         }
         if before > 0 {
             libc::munmap(room, before);
         }
-        libc::munmap((target + bytes) as *mut c_void, CHUNK - before);
+        libc::munmap((target + bytes) as *mut c_void, HUGE_PAGE - before);
     }
 }
 

@@ -2,17 +2,18 @@
 
 use std::ptr::null_mut;
 
-use super::chunks::{self, CHUNK, Page, PageMap};
+use super::chunks::{self, Page, PageMap};
 use super::{Pages, tell};
+use crate::trial::fork_server::heap::HUGE_PAGE;
 
 /// Memory that holds its own addresses; from a huge page on, as many of them as are asked for.
 fn memory(parts: usize) -> usize {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: a mapping of its own, which is never taken away.
-    let mapped = unsafe { libc::mmap(null_mut(), (parts + 1) * CHUNK, protection, flags, -1, 0) };
+    let mapped = unsafe { libc::mmap(null_mut(), (parts + 1) * HUGE_PAGE, protection, flags, -1, 0) };
     assert_ne!(mapped, libc::MAP_FAILED);
-    let start = (mapped as usize).next_multiple_of(CHUNK);
-    (start..start + parts * CHUNK).step_by(8).for_each(|word| write(word, word));
+    let start = (mapped as usize).next_multiple_of(HUGE_PAGE);
+    (start..start + parts * HUGE_PAGE).step_by(8).for_each(|word| write(word, word));
     start
 }
 
@@ -23,7 +24,7 @@ fn write(word: usize, value: usize) {
 
 fn holds(start: usize, parts: usize) -> bool {
     // SAFETY: as above.
-    (start..start + parts * CHUNK).step_by(8).all(|word| unsafe { *(word as *const usize) } == word)
+    (start..start + parts * HUGE_PAGE).step_by(8).all(|word| unsafe { *(word as *const usize) } == word)
 }
 
 /// Runs a part of a test in a fork of this process, as a trial; it must allocate nothing.
@@ -47,40 +48,40 @@ fn what_one_trial_writes_the_next_ones_copy() {
         assert!(!chunks::system_has_huge_pages(), "memory that may be moved");
         return;
     };
-    assert!((0..4).all(|part| pages.parts.contains(&(start + part * CHUNK))));
+    assert!((0..4).all(|part| pages.parts.contains(&(start + part * HUGE_PAGE))));
     assert!(!pages.idle());
     pages.learn();
     assert!(!pages.learned);
 
     // All pages of the first and the third part, some of the second, none of the fourth.
     forked(|| {
-        for page in (0..CHUNK).step_by(4096) {
+        for page in (0..HUGE_PAGE).step_by(4096) {
             write(start + page, start + page);
-            write(start + 2 * CHUNK + page, 0);
+            write(start + 2 * HUGE_PAGE + page, 0);
         }
-        (0..100).for_each(|page| write(start + CHUNK + page * 4096, 0));
+        (0..100).for_each(|page| write(start + HUGE_PAGE + page * 4096, 0));
         tell();
         true
     });
     // Only the first one tells.
     forked(|| {
-        (0..CHUNK).step_by(4096).for_each(|page| write(start + 3 * CHUNK + page, 0));
+        (0..HUGE_PAGE).step_by(4096).for_each(|page| write(start + 3 * HUGE_PAGE + page, 0));
         tell();
         true
     });
     pages.learn();
     let copied = |part: usize| {
-        let place = start + part * CHUNK;
+        let place = start + part * HUGE_PAGE;
         pages.copied.iter().any(|(first, end)| (*first..*end).contains(&place))
     };
     assert_eq!([0, 1, 2, 3].map(copied), [true, false, true, false]);
-    let first = (start, start + CHUNK);
-    let ours = pages.copied.iter().copied().filter(|range| (start..start + 4 * CHUNK).contains(&range.0));
-    assert_eq!(ours.collect::<Vec<_>>(), [first, (start + 2 * CHUNK, start + 3 * CHUNK)]);
+    let first = (start, start + HUGE_PAGE);
+    let ours = pages.copied.iter().copied().filter(|range| (start..start + 4 * HUGE_PAGE).contains(&range.0));
+    assert_eq!(ours.collect::<Vec<_>>(), [first, (start + 2 * HUGE_PAGE, start + 3 * HUGE_PAGE)]);
     // The rest of this process has threads.
-    pages.copied.retain(|range| (start..start + 4 * CHUNK).contains(&range.0));
+    pages.copied.retain(|range| (start..start + 4 * HUGE_PAGE).contains(&range.0));
 
-    let left = |part: usize| pages.parts.contains(&(start + part * CHUNK));
+    let left = |part: usize| pages.parts.contains(&(start + part * HUGE_PAGE));
     assert_eq!([0, 1, 2, 3].map(left), [true, false, true, true]);
     while pages.idle() {}
     assert!(holds(start, 4));
@@ -89,10 +90,10 @@ fn what_one_trial_writes_the_next_ones_copy() {
             // SAFETY: a fork has one thread.
             unsafe { pages.copy() };
             let Some(map) = PageMap::open() else { return false };
-            let own = |part: usize| map.count(start + part * CHUNK, Page::is_exclusive);
+            let own = |part: usize| map.count(start + part * HUGE_PAGE, Page::is_exclusive);
             let before = [own(0), own(1), own(2), own(3)] == [512, 0, 512, 0];
             let held = holds(start, 4);
-            (start..start + 4 * CHUNK).step_by(8).for_each(|word| write(word, 0));
+            (start..start + 4 * HUGE_PAGE).step_by(8).for_each(|word| write(word, 0));
             before && held
         });
     }
@@ -100,7 +101,7 @@ fn what_one_trial_writes_the_next_ones_copy() {
 
     // What is gone is not copied.
     // SAFETY: the third part of the memory, which nobody uses any more.
-    unsafe { libc::munmap((start + 2 * CHUNK) as *mut _, CHUNK) };
+    unsafe { libc::munmap((start + 2 * HUGE_PAGE) as *mut _, HUGE_PAGE) };
     pages.check();
     assert_eq!(pages.copied, [first]);
 

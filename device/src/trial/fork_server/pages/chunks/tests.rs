@@ -1,6 +1,7 @@
 //! Only plain memory is moved, and only whole huge pages of it.
 
-use super::{CHUNK, mappings, whole};
+use super::{mappings, whole};
+use crate::trial::fork_server::heap::HUGE_PAGE;
 
 /// An account as the kernel writes it.
 fn account(parts: &[(&str, &str, &str)]) -> String {
@@ -60,8 +61,8 @@ fn everything_else_is_left_alone() {
 #[test]
 fn huge_pages_are_whole() {
     let found = |start, end| whole(start, end).collect::<Vec<_>>();
-    assert_eq!(found(CHUNK, 3 * CHUNK), [CHUNK, 2 * CHUNK]);
-    assert_eq!(found(CHUNK - 4096, 3 * CHUNK - 4096), [CHUNK]);
-    assert_eq!(found(CHUNK + 4096, 3 * CHUNK - 4096), [0; 0]);
-    assert_eq!(found(CHUNK + 4096, CHUNK + 8192), [0; 0]);
+    assert_eq!(found(HUGE_PAGE, 3 * HUGE_PAGE), [HUGE_PAGE, 2 * HUGE_PAGE]);
+    assert_eq!(found(HUGE_PAGE - 4096, 3 * HUGE_PAGE - 4096), [HUGE_PAGE]);
+    assert_eq!(found(HUGE_PAGE + 4096, 3 * HUGE_PAGE - 4096), [0; 0]);
+    assert_eq!(found(HUGE_PAGE + 4096, HUGE_PAGE + 8192), [0; 0]);
 }
