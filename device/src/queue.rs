@@ -26,8 +26,8 @@ impl Gpu {
                 .iter()
                 .any(made)
         };
-        // Those of other devices are always there.
-        if devices::count() > 1 {
+        // Those of other devices are always there. And the host may have to do something before a kernel ends that runs.
+        if devices::count() > 1 || self.running.queue.may_wait_for_host() {
             return true;
         }
         match stream.lane {

@@ -87,7 +87,11 @@ impl Gpu {
             self.at_launch();
         }
         let work = self.numbered(work);
-        let limited = matches!(&work, Work::Kernel(request, _) if request.watched);
+        let limited = match &work {
+            Work::Kernel(request, _) => request.watched,
+            Work::Call(..) | Work::CallBack(..) => self.running.queue.may_wait_for_host(),
+            _ => false,
+        };
         let at_once = work.is_watched() || !(self.overlaps(stream) || self.awaits_first_kernel(&work));
         let ticket = self.running.queue.push(stream, work);
         Ok(Some(self.submitted(ticket, at_once, limited)))

@@ -36,6 +36,7 @@ programs! {
     launches_from_the_device: "device_launches.cu";
     clusters: "clusters.cu";
     polling_by_the_host: "mailbox.cu";
+    calls_while_a_kernel_waits_for_the_host: "latch.cu";
     textures_and_surfaces: "textures.cu";
 }
 

@@ -136,6 +136,11 @@ impl Queue {
         self.items.contains_key(&ticket)
     }
 
+    /// Whether a kernel that may wait for the host is not done.
+    pub fn may_wait_for_host(&self) -> bool {
+        self.items.values().any(|item| matches!(&item.work, Work::Kernel(request, _) if request.watched))
+    }
+
     /// The oldest work that is not done.
     pub fn oldest(&self) -> Option<Ticket> {
         self.items.keys().next().copied()

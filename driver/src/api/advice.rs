@@ -6,8 +6,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use bugaroo_cuda_abi::{CUdevice, CUdeviceptr, CUmemLocation, CUstream};
 
 use crate::api::entry::with_context;
-use crate::api::stream::with_stream;
-use crate::api::submit::twin;
+use crate::api::submit::{beside_stream, twin};
 use bugaroo_device::advice::is_managed;
 use bugaroo_device::error::{CallResult, Status};
 use bugaroo_device::objects::advice::{Advice, Home, NOWHERE};
@@ -73,7 +72,7 @@ fn prefetch(
     ranges: impl Iterator<Item = (CUdeviceptr, usize, CallResult<Home>)>,
     stream: CUstream,
 ) -> Status {
-    with_stream(name, stream, |gpu, _| {
+    beside_stream(name, stream, |gpu, _| {
         for (address, bytes, home) in ranges {
             check(gpu, address, bytes)?;
             let home = home?;
@@ -128,7 +127,7 @@ twin! { cuMemPrefetchBatchAsync_ptsz =
         let nothing = count == 0 || locations_count == 0 || locations_count > count || flags != 0;
         let null = addresses.is_null() || sizes.is_null() || locations.is_null() || starts.is_null();
         if nothing || null {
-            return with_stream("cuMemPrefetchBatchAsync", stream, |_, _| Err(Status::InvalidValue));
+            return beside_stream("cuMemPrefetchBatchAsync", stream, |_, _| Err(Status::InvalidValue));
         }
         let range = |index: usize| {
             // SAFETY: the caller's promise, for all of them.
@@ -157,7 +156,7 @@ twin! { cuMemDiscardBatchAsync_ptsz =
         flags: u64,
         stream: CUstream,
     ) -> Status {
-        with_stream("cuMemDiscardBatchAsync", stream, |gpu, _| {
+        beside_stream("cuMemDiscardBatchAsync", stream, |gpu, _| {
             not_null(addresses)?;
             not_null(sizes)?;
             if count == 0 || flags != 0 {

@@ -14,6 +14,7 @@ use bugaroo_device::objects::stream::{GREATEST_PRIORITY, LEAST_PRIORITY, NON_BLO
 use bugaroo_device::objects::work::Work;
 use bugaroo_device::places::{not_null, write, write_if_wanted};
 
+use crate::api::submit::beside_stream;
 pub use crate::api::submit::{waiting_for_stream, with_stream};
 
 /// Most attempts to find out whether work is done before the answer is that it is.
@@ -289,7 +290,7 @@ twin! { cuStreamAttachMemAsync_ptsz =
         _length: usize,
         flags: c_uint,
     ) -> Status {
-        with_stream("cuStreamAttachMemAsync", stream, |gpu, _| {
+        beside_stream("cuStreamAttachMemAsync", stream, |gpu, _| {
             let known = matches!(flags, 1 | 2 | 4) && bugaroo_device::advice::is_managed(gpu, address);
             if known { Ok(()) } else { Err(Status::InvalidValue) }
         })

@@ -57,6 +57,25 @@ pub fn with_stream(
     }
 }
 
+/// Runs a body that changes nothing of what kernels see: as [`with_stream`], but where a kernel that runs may wait for the host, it
+/// does not wait for that kernel's end.
+pub fn beside_stream(
+    name: &str,
+    stream: CUstream,
+    body: impl FnOnce(&mut Gpu, Stream) -> CallResult,
+) -> Status {
+    let mut waits = true;
+    let status = on_stream(name, stream, |gpu, stream| {
+        waits = !gpu.running.queue.may_wait_for_host();
+        capture::refuse(gpu, &stream)
+    });
+    match status {
+        Status::Success if waits => with_stream(name, stream, body),
+        Status::Success => on_stream(name, stream, body),
+        status => status,
+    }
+}
+
 /// Runs a body when a stream's work is done: a pending fault of its context is reported instead.
 pub fn waiting_for_stream(
     name: &str,
