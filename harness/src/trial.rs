@@ -388,7 +388,7 @@ fn undisturbed() -> Variation {
 
 /// Whether the program has closed the pipe that the driver reports to: then nothing is known of what it did.
 fn has_closed_report(report: &Report, stderr: &Output) -> bool {
-    // What it executes never has the pipe, and may say so.
+    // What it executes may have been started without it, and say so.
     let says =
         |text: &str| stderr.last_lines(usize::MAX, usize::MAX).lines().any(|line| line.ends_with(text));
     says(notice::CLOSED) || report.driver.is_none() && says(notice::CLOSED_BEFORE)

@@ -54,3 +54,18 @@ fn races_and_fences_between_processes_are_not_looked_at() {
         assert!(said(&ran).contains(told), "{}", said(&ran));
     }
 }
+
+/// What a program executes is part of it, also when the program has asked for devices itself before.
+#[test]
+fn kernels_of_what_a_program_executes_are_the_programs() {
+    let Some(nvcc) = nvcc() else { return };
+    for runtime in [Runtime::Shared, Runtime::Static] {
+        let program = build(&nvcc, "executed.cu", runtime);
+        let fine = run(&["run", "--trials", "5"], &[&program, Path::new("fine")]);
+        assert_eq!(fine.status.code(), Some(0), "{}", said(&fine));
+        assert!(!said(&fine).contains("nothing to inject into"), "{}", said(&fine));
+        let fault = run(&["run", "--trials", "5"], &[&program, Path::new("fault")]);
+        assert_eq!(fault.status.code(), Some(1), "{}", said(&fault));
+        assert!(said(&fault).contains("executed.cu:11"), "{}", said(&fault));
+    }
+}

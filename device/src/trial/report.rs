@@ -22,8 +22,8 @@ pub struct ReportPipe {
 }
 
 /// A descriptor, and the pipe that it stood for when the driver was initialised. A program may close
-/// descriptors that it does not know and open files of its own under their numbers; and what it
-/// executes inherits the orders, but not the pipe.
+/// descriptors that it does not know and open files of its own under their numbers. What it executes inherits it with the
+/// orders, as what it forks does: kernels of theirs are the program's, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pipe {
     descriptor: RawFd,
@@ -56,21 +56,12 @@ pub fn say(message: &Message) {
 }
 
 impl ReportPipe {
-    /// Reports to this descriptor. It is closed in programs that this one executes: they would keep
-    /// the harness waiting for the pipe's end.
+    /// Reports to this descriptor.
     pub fn new(descriptor: Option<RawFd>) -> Self {
         let pipe = descriptor.and_then(Pipe::of);
         *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = pipe;
         if descriptor.is_some() && pipe.is_none() {
             eprintln!("bugaroo: {}", notice::CLOSED_BEFORE);
-        }
-        if let Some(Pipe { descriptor, .. }) = pipe {
-            // SAFETY: `fcntl` touches no memory of ours; a descriptor that is not open is an error.
-            let flags = unsafe { libc::fcntl(descriptor, libc::F_GETFD) };
-            if flags >= 0 {
-                // SAFETY: as above.
-                unsafe { libc::fcntl(descriptor, libc::F_SETFD, flags | libc::FD_CLOEXEC) };
-            }
         }
         ReportPipe { pipe }
     }
