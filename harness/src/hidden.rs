@@ -7,6 +7,9 @@
 //!   without injection printed such a line, whatever its numbers;
 //! - a line that all runs without injection printed, and that is missing.
 //!
+//! And where a run without injection that passes by its exit code prints a word of failure, beside no number 0 and no `no`, the user is
+//! told that before the trials ([`tells_of_failure`]).
+//!
 //! It is a hint, and changes no outcome. What it can miss: output on standard error or in files; an output of which not all is
 //! kept (more than [`crate::capture::TAIL_BYTES`]) is only looked at for words of failure, in what is kept of it; a line more
 //! without such a word, another order of lines, a line that comes more or less often. What it can tell wrongly: a line that
@@ -23,7 +26,13 @@ use crate::capture::{Output, printable};
 
 /// Words of failure.
 static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:FAIL|FAILED|FAILURE|ERROR|ERRORS|(?i:mismatch|mismatches|mismatched))\b")
+    Regex::new(r"\b(?:FAIL|FAILED|FAILURE|ERROR|ERRORS|(?i:mismatch|mismatches|mismatched|tests? failed))\b")
+        .expect("a constant expression, which a test compiles")
+});
+
+/// What takes a word of failure back: `0 mismatches`, `ERROR: none`, `L2 ERROR = 1e-7`, of which nobody but the program knows what it means.
+static NONE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:no|none|not|without|if)\b|(?:^|[^\w.])(?:0+(?:\.\d+)?|\.\d+)(?:e-?\d+)?(?:$|[^\w.])|\b\d[\d.]*e-\d+\b")
         .expect("a constant expression, which a test compiles")
 });
 
@@ -121,6 +130,12 @@ impl Usual {
         (!self.words.iter().any(|usual| usual.contains(&part)))
             .then(|| format!("cmd:! grep -qF -e '{quoted}'"))
     }
+}
+
+/// The first line of an output that tells of a failure.
+pub fn tells_of_failure(output: &Output) -> Option<String> {
+    let mut readable = lines(output).into_iter().map(|line| readable(&line));
+    readable.find(|line| FAILURE.is_match(line) && !NONE.is_match(line))
 }
 
 /// Whether a line tells of a time or a speed.

@@ -8,7 +8,7 @@ use super::{Baseline, BaselineFailure, RUNS, undisturbed};
 use crate::capture::Output;
 use crate::error::{Error, MemoryTrouble};
 use crate::findings::{Findings, SeenIncident};
-use crate::hidden::Usual;
+use crate::hidden::{Usual, tells_of_failure};
 use crate::lockstep;
 use crate::oracle::Oracle;
 use crate::oracle::reference::Reference;
@@ -143,6 +143,15 @@ pub(crate) async fn run(ground: &Ground, seeds: Seeds, reporter: &dyn Reporter) 
     }
     baseline.usual = matches!(ground.settings.oracle, Oracle::Exit).then(|| Usual::of(&outputs));
     reporter.report(ProgressEvent::BaselineEnded { baseline: &baseline });
+    if matches!(oracle, Oracle::Exit)
+        && let Some(line) = tells_of_failure(&ran.stdout)
+    {
+        let line = format!(
+            "it passes, as its exit code is 0, and prints `{line}`. Where that is a failure, trials tell nothing: exit with another \
+             code, or name what is right by --oracle"
+        );
+        reporter.report(ProgressEvent::Note(&line));
+    }
     Ok(Ended::Passes(Box::new(baseline), sites, ran.stdout))
 }
 

@@ -1,4 +1,4 @@
-use super::{Hidden, Usual};
+use super::{Hidden, Usual, tells_of_failure};
 use crate::capture::{Capture, Keep, Output, TAIL_BYTES};
 
 fn output(text: &str) -> Output {
@@ -78,4 +78,14 @@ fn no_oracle_is_proposed_that_the_program_fails_anyway() {
     assert_eq!(oracle("ERROR"), None);
     let coloured = usual.hidden(&output(&format!("{all}\x1b[31mFAILED\x1b[0m\n"))).expect("it says so");
     assert_eq!((coloured.says.as_deref(), coloured.oracle), (Some("FAILED"), None));
+}
+
+#[test]
+fn a_program_that_fails_from_the_first_is_told_of() {
+    let told = |text| tells_of_failure(&output(text));
+    assert_eq!(told("GPU 3, CPU 4\nTest failed!\n").as_deref(), Some("Test failed!"));
+    assert_eq!(told("Result = FAIL\n").as_deref(), Some("Result = FAIL"));
+    assert_eq!(told("mismatch at 17\n").as_deref(), Some("mismatch at 17"));
+    let fine = "Test PASSED\n0 mismatches\nERROR: none\nERRORS 0\nL1 norm ERROR: 1.076856E-07\nrelative ERROR .0001\nno mismatch\nfailover\n";
+    assert_eq!(told(fine), None);
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use tokio::sync::OnceCell;
 
+use super::ahead;
 use super::undisturbed::{compare_output, examine};
 use super::{Known, Session, Shared};
 use crate::baseline::Baseline;
@@ -39,6 +40,7 @@ impl Session {
         let ended = tokio::select! {
             done = measure::run(&ground, seeds, reporter) => done?,
             () = stop.wait() => return Err(Error::Interrupted),
+            never = ahead::while_it_runs(&ground, ahead::SILENT, reporter) => match never {},
         };
         let session = |baseline, sites| {
             let shared = Arc::new(Shared { ground, seeds, baseline });
