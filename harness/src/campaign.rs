@@ -383,8 +383,8 @@ fn warnings(session: &Session, cells: &[CellSummary], expects_delays: bool) -> V
         && selected.iter().all(|cell| cell.delayed_stores == 0 && cell.failures == 0)
     {
         warnings.push(
-            "no store was ever delayed, so that these trials say nothing: do --kernel and --space select a \
-             store that the program executes?"
+            "no store was ever delayed, so that these trials say nothing: its kernels store nothing but by \
+             atomics and matrix instructions, or --kernel and --space leave their stores out"
                 .to_owned(),
         );
     }

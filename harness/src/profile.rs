@@ -192,8 +192,8 @@ fn warnings(profile: &Profile, variation: &Variation) -> Vec<String> {
         warnings.push("the program launches no kernel: there is nothing to profile".to_owned());
     } else if profile.trials > 0 && variation.pw > 0.0 && profile.total.delayed_stores == 0 {
         warnings.push(
-            "no store was ever delayed, so that there are no flush lengths: do --kernel and --space select a \
-             store that the program executes?"
+            "no store was ever delayed, so that there are no flush lengths: its kernels store nothing but by \
+             atomics and matrix instructions, or --kernel and --space leave their stores out"
                 .to_owned(),
         );
     }

@@ -3,9 +3,9 @@
 //! The names and what they mean are those of `triton/knobs.py` (Triton 3.9). Triton has a program assemble the PTX of each
 //! kernel; ours hands it on as it is. Other programs do not look at these variables.
 //!
-//! On the virtual GPU Triton is told to write for compute capability 8.9, although the device says 9.0: for 9.0 it multiplies
+//! On the virtual GPU Triton is told to compile as for compute capability 8.9, although the device says 9.0: for 9.0 it multiplies
 //! matrices with `wgmma`, which the virtual GPU does at once, so that trials show less; for 8.9 with `mma.sync`, of all types that 9.0
-//! has.
+//! has. (Triton 3.9 names the device's own architecture as the PTX's target all the same.)
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
