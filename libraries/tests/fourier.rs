@@ -208,6 +208,58 @@ fn of_an_advanced_layout() {
     assert!(gaps.into_iter().all(|(_, value)| *value == untouched));
 }
 
+/// A plan of two transforms of twelve values between data of these types.
+fn plan_by_data(from: c_int, to: c_int, within: c_int) -> (c_int, c_int) {
+    let (mut made, mut bytes, size) = (0, 9_usize, 12_i64);
+    assert_eq!(call!("cufftCreate", &raw mut made => *mut c_int), 0);
+    let none = null::<i64>();
+    let status = call!(
+        "cufftXtMakePlanMany", made => c_int, 1 => c_int, &raw const size => *const i64, none => *const i64, 1 => i64, 1 => i64,
+        from => c_int, none => *const i64, 1 => i64, 1 => i64, to => c_int, 2 => i64, &raw mut bytes => *mut usize, within => c_int
+    );
+    (made, status)
+}
+
+#[test]
+fn of_plans_by_the_types_of_data() {
+    handle();
+    let mut random = Random(11);
+    let values: Vec<C> = (0..24).map(|_| C::new(random.value(), random.value())).collect();
+    let want: Vec<C> = values.chunks(12).flat_map(|values| transformed(&[12], values, -1.0)).collect();
+    // Complex numbers of double precision.
+    let (plan, status) = plan_by_data(5, 5, 5);
+    assert_eq!(status, 0);
+    let place = upload(&values);
+    assert_eq!(call!("cufftXtExec", plan => c_int, place => u64, place => u64, -1 => c_int), 0);
+    close("complex", download::<C>(place, 24), &want, 1e-13);
+    // Real ones, and back, whatever direction is said.
+    let reals: Vec<f64> = values.iter().map(|value| value.re).collect();
+    let complex: Vec<C> = reals.iter().map(|value| C::new(*value, 0.0)).collect();
+    let want: Vec<C> =
+        complex.chunks(12).flat_map(|values| kept(&[12], &transformed(&[12], values, -1.0))).collect();
+    let (from, to) = (upload(&reals), upload(&[C::default(); 14]));
+    let (plan, status) = plan_by_data(1, 5, 5);
+    assert_eq!(status, 0);
+    assert_eq!(call!("cufftXtExec", plan => c_int, from => u64, to => u64, 1 => c_int), 0);
+    close("real", download::<C>(to, 14), &want, 1e-13);
+    let (plan, status) = plan_by_data(5, 1, 5);
+    assert_eq!(status, 0);
+    assert_eq!(call!("cufftXtExec", plan => c_int, to => u64, from => u64, -1 => c_int), 0);
+    let back = download::<f64>(from, 24).into_iter().map(|value| C::new(value / 12.0, 0.0));
+    close("back", back, &complex, 1e-13);
+    // Of single precision.
+    let narrow = Complex::new(1.0_f32, 0.0);
+    let (plan, status) = plan_by_data(4, 4, 4);
+    assert_eq!(status, 0);
+    let place = upload(&[narrow; 24]);
+    assert_eq!(call!("cufftExecC2C", plan => c_int, place => u64, place => u64, -1 => c_int), 0);
+    assert_eq!(download::<Complex<f32>>(place, 1), [Complex::new(12.0, 0.0)]);
+    // Types that do not go together, real ones alone, and numbers of 16 bits.
+    for (from, to, within) in [(4, 5, 5), (0, 0, 4), (0, 4, 5), (6, 6, 6), (2, 6, 6), (77, 4, 4)] {
+        assert_eq!(plan_by_data(from, to, within).1, INVALID_TYPE, "{from} {to} {within}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     handle();

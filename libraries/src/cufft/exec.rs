@@ -117,17 +117,32 @@ fn exec(
     Ok(done?)
 }
 
+/// `CUFFT_FORWARD` and `CUFFT_INVERSE`.
+fn direction(number: c_int) -> Outcome<FftDirection> {
+    match number {
+        -1 => Ok(FftDirection::Forward),
+        1 => Ok(FftDirection::Inverse),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
+/// Does what a plan says, of whatever type it is.
+pub fn of_any_type(name: &str, number: c_int, places: (u64, u64), way: c_int) -> c_int {
+    anytime(name, || {
+        let transforms = plan::find(number)?.transforms.ok_or(Status::INVALID_PLAN)?;
+        let way = match transforms.kind {
+            Kind::Complex => direction(way)?,
+            Kind::Forth => FftDirection::Forward,
+            Kind::Back => FftDirection::Inverse,
+        };
+        exec(name, number, (transforms.kind, transforms.double), places, way)
+    })
+}
+
 macro_rules! complex {
     ($($function:ident $name:literal $double:literal;)*) => {$(
-        extern "C" fn $function(plan: c_int, from: u64, to: u64, direction: c_int) -> c_int {
-            anytime($name, || {
-                let direction = match direction {
-                    -1 => FftDirection::Forward,
-                    1 => FftDirection::Inverse,
-                    _ => return Err(Status::INVALID_VALUE),
-                };
-                exec($name, plan, (Kind::Complex, $double), (from, to), direction)
-            })
+        extern "C" fn $function(plan: c_int, from: u64, to: u64, way: c_int) -> c_int {
+            anytime($name, || exec($name, plan, (Kind::Complex, $double), (from, to), direction(way)?))
         }
     )*};
 }

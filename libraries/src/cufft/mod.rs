@@ -8,8 +8,9 @@ mod exec;
 mod layout;
 mod plan;
 mod status;
+mod xt;
 
 use bugaroo_cuda_abi::Functions;
 
 /// Every function, subject by subject.
-pub static FUNCTIONS: &[Functions] = &[exec::FUNCTIONS, plan::FUNCTIONS];
+pub static FUNCTIONS: &[Functions] = &[exec::FUNCTIONS, plan::FUNCTIONS, xt::FUNCTIONS];

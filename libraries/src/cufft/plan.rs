@@ -148,7 +148,7 @@ fn transforms(number: c_int, given: &[i64], layouts: [Given; 2], batch: i64) -> 
 }
 
 /// Counts of 32 or 64 bits.
-trait Wide: Copy {
+pub(super) trait Wide: Copy {
     fn wide(self) -> i64;
 }
 
@@ -186,7 +186,7 @@ type Many<I> = (c_int, *const I, [(*const I, I, I); 2], c_int, I);
 ///
 /// # Safety
 /// Pointers are null or point to as many numbers as there are dimensions.
-unsafe fn many<I: Wide>((rank, n, layouts, kind, batch): Many<I>) -> Outcome<Transforms> {
+pub(super) unsafe fn many<I: Wide>((rank, n, layouts, kind, batch): Many<I>) -> Outcome<Transforms> {
     let rank =
         usize::try_from(rank).ok().filter(|rank| (1..=3).contains(rank)).ok_or(Status::INVALID_VALUE)?;
     // SAFETY: the caller's promise.
@@ -232,7 +232,7 @@ unsafe fn add(place: *mut c_int, transforms: Option<Transforms>) -> Outcome {
 ///
 /// # Safety
 /// `size` is null or points to a place for a size.
-unsafe fn fill(
+pub(super) unsafe fn fill(
     name: &str,
     plan: c_int,
     size: *mut usize,

@@ -29,8 +29,15 @@ unsafe fn generate<T: Plain>(
     draw: impl Fn(&mut State, usize) -> Vec<T> + Send + 'static,
 ) -> Outcome {
     let generator = generator::find(handle)?;
-    // All but Philox make two normal numbers at once.
-    if pairs && count % 2 == 1 && generator.kind != Kind::Philox {
+    let kind = generator.kind;
+    let (of, piece) = match kind {
+        // As many for each dimension, which come one after the other.
+        Kind::Sobol { dimensions, .. } => (dimensions, count.max(1)),
+        Kind::Philox => (1, PIECE),
+        // The others make two normal numbers at once.
+        Kind::Xorwow | Kind::Mrg(_) => (1 + usize::from(pairs), PIECE),
+    };
+    if count % of != 0 {
         return Err(Status::LENGTH_NOT_MULTIPLE);
     }
     if count == 0 {
@@ -40,10 +47,11 @@ unsafe fn generate<T: Plain>(
         return Err(Status::OUT_OF_RANGE);
     }
     let (begin, state) = (generator.begin(), Arc::clone(&generator.state));
-    let pieces = move || (0..count).step_by(PIECE).map(move |first| (first, PIECE.min(count - first)));
+    let pieces = move || (0..count).step_by(piece).map(move |first| (first, piece.min(count - first)));
     if generator.on_host {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.get_or_insert_with(begin);
+        state.spread(kind);
         for (first, length) in pieces() {
             for (index, value) in draw(state, length).into_iter().enumerate() {
                 // SAFETY: not null, and the caller vouches for the rest.
@@ -57,6 +65,7 @@ unsafe fn generate<T: Plain>(
     work::submit(name, generator.stream as CUstream, move |memory| {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = state.get_or_insert_with(&begin);
+        state.spread(kind);
         pieces().try_for_each(|(first, length)| {
             memory.write(address.wrapping_add((first * size_of::<T>()) as u64), &draw(state, length))
         })
@@ -66,8 +75,13 @@ unsafe fn generate<T: Plain>(
 
 unsafe extern "C" fn bits(handle: Handle, place: *mut c_uint, count: usize) -> c_int {
     let name = "curandGenerate";
-    // SAFETY: the caller's promise.
-    anytime(name, || unsafe { generate(name, handle, (place, count), false, State::bits) })
+    anytime(name, || {
+        if matches!(generator::find(handle)?.kind, Kind::Sobol { wide: true, .. }) {
+            return Err(Status::TYPE_ERROR);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { generate(name, handle, (place, count), false, State::bits) }
+    })
 }
 
 unsafe extern "C" fn uniform(handle: Handle, place: *mut f32, count: usize) -> c_int {
@@ -127,8 +141,15 @@ normal! {
 }
 
 /// Numbers of 64 bits are for quasirandom generators of that width.
-extern "C" fn wide_bits(handle: Handle, _place: *mut u64, _count: usize) -> c_int {
-    anytime("curandGenerateLongLong", || generator::find(handle).and(Err(Status::TYPE_ERROR)))
+unsafe extern "C" fn wide_bits(handle: Handle, place: *mut u64, count: usize) -> c_int {
+    let name = "curandGenerateLongLong";
+    anytime(name, || match generator::find(handle)?.kind {
+        // SAFETY: the caller's promise.
+        Kind::Sobol { wide: true, .. } => unsafe {
+            generate(name, handle, (place, count), false, State::wide_bits)
+        },
+        _ => Err(Status::TYPE_ERROR),
+    })
 }
 
 /// The functions of this file, by name.

@@ -1,14 +1,14 @@
 //! Generators: handles, each with its settings and its state. A setting that changes begins the sequence anew, at the offset.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_ulonglong, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bugaroo_cuda_abi::{CUstream, FunctionAddress, Functions};
 
 use super::status::{Outcome, Status, anytime, unsupported};
 use crate::driver;
-use crate::random::{Kind, State};
+use crate::random::{Kind, State, sobol};
 
 /// A `curandGenerator_t`.
 pub type Handle = *mut c_void;
@@ -90,7 +90,10 @@ unsafe fn make(place: *mut Handle, number: c_int, on_host: bool) -> Outcome {
         161 => Kind::Philox,
         141 => return Err(unsupported("cuRAND's generator MTGP32")),
         142 => return Err(unsupported("cuRAND's generator MT19937")),
-        200..=204 => return Err(unsupported("a quasirandom generator of cuRAND")),
+        // CURAND_RNG_QUASI_DEFAULT and _SOBOL32; _SOBOL64
+        200 | 201 => Kind::Sobol { wide: false, dimensions: 1 },
+        203 => Kind::Sobol { wide: true, dimensions: 1 },
+        202 | 204 => return Err(unsupported("a scrambled quasirandom generator of cuRAND")),
         _ => return Err(Status::TYPE_ERROR),
     };
     if !on_host {
@@ -133,6 +136,9 @@ extern "C" fn set_stream(handle: Handle, stream: CUstream) -> c_int {
 
 extern "C" fn set_seed(handle: Handle, seed: c_ulonglong) -> c_int {
     anew("curandSetPseudoRandomGeneratorSeed", handle, |generator| {
+        if matches!(generator.kind, Kind::Sobol { .. }) {
+            return Err(Status::TYPE_ERROR);
+        }
         generator.seed = seed;
         Ok(())
     })
@@ -145,8 +151,29 @@ extern "C" fn set_offset(handle: Handle, offset: c_ulonglong) -> c_int {
     })
 }
 
-/// `curandOrdering_t`: 100 the best, 101 the default, which are the same; 103 the one of old.
+/// The place in the sequences stays.
+extern "C" fn set_dimensions(handle: Handle, count: c_uint) -> c_int {
+    with("curandSetQuasiRandomGeneratorDimensions", handle, |generator| match &mut generator.kind {
+        Kind::Sobol { dimensions, .. } => {
+            let count = usize::try_from(count).ok().filter(|count| (1..=sobol::MOST).contains(count));
+            *dimensions = count.ok_or(Status::OUT_OF_RANGE)?;
+            Ok(())
+        }
+        _ => Err(Status::TYPE_ERROR),
+    })
+}
+
+/// `curandOrdering_t`: 100 the best, 101 the default, which are the same; 103 the one of old; 201 that of quasirandom generators, the only
+/// one, with which they go on where they are.
 extern "C" fn set_ordering(handle: Handle, order: c_int) -> c_int {
+    let mut is_quasirandom = false;
+    let status = with("curandSetGeneratorOrdering", handle, |generator| {
+        is_quasirandom = matches!(generator.kind, Kind::Sobol { .. });
+        if is_quasirandom && order != 201 { Err(Status::OUT_OF_RANGE) } else { Ok(()) }
+    });
+    if is_quasirandom || status != 0 {
+        return status;
+    }
     anew("curandSetGeneratorOrdering", handle, |generator| {
         generator.kind = match (generator.kind, order) {
             (Kind::Mrg(_), 100 | 101) => Kind::Mrg(MRG_STREAMS[0]),
@@ -197,6 +224,7 @@ pub static FUNCTIONS: Functions = &[
     ("curandSetStream", FunctionAddress(set_stream as *const c_void)),
     ("curandSetPseudoRandomGeneratorSeed", FunctionAddress(set_seed as *const c_void)),
     ("curandSetGeneratorOffset", FunctionAddress(set_offset as *const c_void)),
+    ("curandSetQuasiRandomGeneratorDimensions", FunctionAddress(set_dimensions as *const c_void)),
     ("curandSetGeneratorOrdering", FunctionAddress(set_ordering as *const c_void)),
     ("curandGenerateSeeds", FunctionAddress(seeds as *const c_void)),
     ("curandGetVersion", FunctionAddress(version as *const c_void)),

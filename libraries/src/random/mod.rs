@@ -7,7 +7,7 @@
 //! stream has used when the next call begins) was found by NVIDIA's own generators on the CPU, and the tests hold all of it
 //! against numbers of theirs.
 //!
-//! A generator is many streams, far apart in one sequence. Results are dealt to them in turn, one item each; a call goes on
+//! A pseudorandom generator is many streams, far apart in one sequence. Results are dealt to them in turn, one item each; a call goes on
 //! where the last one has stopped.
 //!
 //! **Departure.** Logarithms, sines and exponentials are the CPU's, as with NVIDIA's generators on the CPU; a GPU's have other last
@@ -16,6 +16,7 @@
 mod mrg;
 mod philox;
 pub mod shape;
+pub mod sobol;
 mod stream;
 mod xorwow;
 
@@ -23,6 +24,7 @@ pub use stream::Law;
 
 use mrg::Mrg;
 use philox::Philox;
+use sobol::Sobol;
 use stream::Stream;
 use xorwow::Xorwow;
 
@@ -35,6 +37,13 @@ pub enum Kind {
     Mrg(usize),
     /// Philox4x32-10, in 65,536, of four numbers at a time.
     Philox,
+    /// Sobol's sequences.
+    Sobol {
+        /// Results have 64 bits, and not 32.
+        wide: bool,
+        /// How many sequences there are.
+        dimensions: usize,
+    },
 }
 
 /// A generator's state.
@@ -46,6 +55,8 @@ pub enum State {
     Mrg(Streams<Mrg>),
     /// Philox.
     Philox(Philox),
+    /// Sobol's sequences.
+    Sobol(Sobol),
 }
 
 /// Streams that take turns.
@@ -103,6 +114,7 @@ impl State {
                 })
             }
             Kind::Philox => State::Philox(Philox::new(seed, offset)),
+            Kind::Sobol { wide, dimensions } => State::Sobol(Sobol::new(wide, dimensions, offset)),
         }
     }
 
@@ -112,6 +124,22 @@ impl State {
             State::Xorwow(streams) => streams.deal(count, Stream::bits),
             State::Mrg(streams) => streams.deal(count, Stream::bits),
             State::Philox(philox) => philox.bits(count),
+            State::Sobol(sobol) => sobol.bits(count),
+        }
+    }
+
+    /// The next results of 64 bits; none where the kind has none.
+    pub fn wide_bits(&mut self, count: usize) -> Vec<u64> {
+        match self {
+            State::Sobol(sobol) => sobol.wide_bits(count),
+            _ => Vec::new(),
+        }
+    }
+
+    /// From now on the results are those of this kind, which differs in nothing but dimensions.
+    pub fn spread(&mut self, kind: Kind) {
+        if let (State::Sobol(sobol), Kind::Sobol { dimensions, .. }) = (self, kind) {
+            sobol.spread(dimensions);
         }
     }
 
@@ -121,6 +149,7 @@ impl State {
             State::Xorwow(streams) => streams.single(law, count),
             State::Mrg(streams) => streams.single(law, count),
             State::Philox(philox) => philox.single(law, count),
+            State::Sobol(sobol) => sobol.single(law, count),
         }
     }
 
@@ -130,6 +159,7 @@ impl State {
             State::Xorwow(streams) => streams.double(law, count),
             State::Mrg(streams) => streams.double(law, count),
             State::Philox(philox) => philox.double(law, count),
+            State::Sobol(sobol) => sobol.double(law, count),
         }
     }
 }
