@@ -66,6 +66,6 @@ fn kernels_of_what_a_program_executes_are_the_programs() {
         assert!(!said(&fine).contains("nothing to inject into"), "{}", said(&fine));
         let fault = run(&["run", "--trials", "5"], &[&program, Path::new("fault")]);
         assert_eq!(fault.status.code(), Some(1), "{}", said(&fault));
-        assert!(said(&fault).contains("executed.cu:11"), "{}", said(&fault));
+        assert!(said(&fault).contains("outside every allocation in kernel fill"), "{}", said(&fault));
     }
 }
