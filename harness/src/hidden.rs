@@ -3,7 +3,7 @@
 //! Many programs print `FAIL` and exit with 0. With the oracle `exit` such a trial passes. So the lines of a trial are held against
 //! those of the runs without injection, and the user is told of two things:
 //!
-//! - a line that tells of a failure (`FAIL`, `FAILED`, `FAILURE`, `ERROR` as it stands, `mismatch` in any case), if no run
+//! - a line that tells of a failure (`FAIL`, `FAILED`, `FAILURE`, `ERROR` as it stands, `mismatch` or `test failed` in any case), if no run
 //!   without injection printed such a line, whatever its numbers;
 //! - a line that all runs without injection printed, and that is missing.
 //!
@@ -122,7 +122,9 @@ impl Usual {
         let word = FAILURE.find(line)?.as_str();
         let usual = |usual: &&String| FAILURE.find_iter(usual).any(|found| found.as_str() == word);
         if !self.words.iter().any(|line| usual(&line)) {
-            return Some(format!("cmd:! grep -qw {word}"));
+            // Two words are one argument.
+            let quote = if word.contains(' ') { "'" } else { "" };
+            return Some(format!("cmd:! grep -qw {quote}{word}{quote}"));
         }
         // The program prints the word anyway: the whole line, then.
         let part = shape(line);

@@ -1,7 +1,8 @@
 //! How work gets into streams: every function of the API that names a stream comes through here.
 //!
 //! [`submit`] hands work over, to be done in stream order. A function that does its work by itself, at the
-//! call, uses [`with_stream`]: what it has to come after is done by then. One that only looks a stream up
+//! call, uses [`with_stream`]: what it has to come after is done by then. One that kernels cannot tell from doing nothing uses
+//! [`beside_stream`]. One that only looks a stream up
 //! uses [`on_stream`].
 
 use bugaroo_cuda_abi::CUstream;
@@ -57,23 +58,16 @@ pub fn with_stream(
     }
 }
 
-/// Runs a body that changes nothing of what kernels see: as [`with_stream`], but where a kernel that runs may wait for the host, it
-/// does not wait for that kernel's end.
+/// Runs a body at once that changes nothing of what kernels see, so that nobody can tell when its turn in the stream would have come.
 pub fn beside_stream(
     name: &str,
     stream: CUstream,
     body: impl FnOnce(&mut Gpu, Stream) -> CallResult,
 ) -> Status {
-    let mut waits = true;
-    let status = on_stream(name, stream, |gpu, stream| {
-        waits = !gpu.running.queue.may_wait_for_host();
-        capture::refuse(gpu, &stream)
-    });
-    match status {
-        Status::Success if waits => with_stream(name, stream, body),
-        Status::Success => on_stream(name, stream, body),
-        status => status,
-    }
+    on_stream(name, stream, |gpu, stream| {
+        capture::refuse(gpu, &stream)?;
+        body(gpu, stream)
+    })
 }
 
 /// Runs a body when a stream's work is done: a pending fault of its context is reported instead.

@@ -24,6 +24,8 @@ fn a_line_of_failure_and_a_line_that_is_missing_are_told() {
     assert_eq!((hidden.says.as_deref(), hidden.lacks.as_deref()), (None, Some("sum 12")));
     let hidden = usual.hidden(&output("sum 12\nTest PASSED\n3 mismatches\n")).expect("a mismatch");
     assert_eq!(hidden.oracle.as_deref(), Some("cmd:! grep -qw mismatches"));
+    let hidden = usual.hidden(&output("sum 12\nTest PASSED\n2 tests failed\n")).expect("failed tests");
+    assert_eq!(hidden.oracle.as_deref(), Some("cmd:! grep -qw 'tests failed'"));
 }
 
 #[test]

@@ -40,6 +40,11 @@ impl Generator {
         let (kind, seed, offset) = (self.kind, self.seed, self.offset);
         move || State::new(kind, seed, offset)
     }
+
+    /// Its next results are the sequence's first, from the offset on.
+    fn restart(&mut self) {
+        self.state = Arc::new(Mutex::new(None));
+    }
 }
 
 #[derive(Debug)]
@@ -70,7 +75,7 @@ fn with(name: &str, handle: Handle, body: impl FnOnce(&mut Generator) -> Outcome
 fn anew(name: &str, handle: Handle, body: impl FnOnce(&mut Generator) -> Outcome) -> c_int {
     with(name, handle, |generator| {
         body(generator)?;
-        generator.state = Arc::new(Mutex::new(None));
+        generator.restart();
         Ok(())
     })
 }
@@ -166,16 +171,10 @@ extern "C" fn set_dimensions(handle: Handle, count: c_uint) -> c_int {
 /// `curandOrdering_t`: 100 the best, 101 the default, which are the same; 103 the one of old; 201 that of quasirandom generators, the only
 /// one, with which they go on where they are.
 extern "C" fn set_ordering(handle: Handle, order: c_int) -> c_int {
-    let mut is_quasirandom = false;
-    let status = with("curandSetGeneratorOrdering", handle, |generator| {
-        is_quasirandom = matches!(generator.kind, Kind::Sobol { .. });
-        if is_quasirandom && order != 201 { Err(Status::OUT_OF_RANGE) } else { Ok(()) }
-    });
-    if is_quasirandom || status != 0 {
-        return status;
-    }
-    anew("curandSetGeneratorOrdering", handle, |generator| {
+    with("curandSetGeneratorOrdering", handle, |generator| {
         generator.kind = match (generator.kind, order) {
+            (Kind::Sobol { .. }, 201) => return Ok(()),
+            (Kind::Sobol { .. }, _) => return Err(Status::OUT_OF_RANGE),
             (Kind::Mrg(_), 100 | 101) => Kind::Mrg(MRG_STREAMS[0]),
             (Kind::Mrg(_), 103) => Kind::Mrg(MRG_STREAMS[1]),
             (kind, 100 | 101 | 103) => kind,
@@ -183,6 +182,7 @@ extern "C" fn set_ordering(handle: Handle, order: c_int) -> c_int {
             (_, 104) => return Err(unsupported("cuRAND's dynamic ordering")),
             _ => return Err(Status::OUT_OF_RANGE),
         };
+        generator.restart();
         Ok(())
     })
 }
