@@ -47,6 +47,7 @@ mod only_read;
 mod opcodes;
 mod places;
 mod polls;
+mod quiet;
 mod roles;
 mod rows_of_addresses;
 mod shared_rows;

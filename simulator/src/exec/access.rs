@@ -159,7 +159,7 @@ impl Machine<'_> {
             }
             let found = self.resolve(w, frame, consts, &request, mask)?;
             self.load_rows::<V3>(frame, access, found, mask);
-            Ok(access.visible && found.visible)
+            Ok(access.visible && found.visible && !found.quiet)
         }
     }
 

@@ -32,6 +32,7 @@ mod stack;
 mod step;
 mod tally;
 mod texture;
+mod unwritten;
 mod warp;
 
 use asynchronous::Asynchrony;
@@ -52,6 +53,7 @@ use parts::{Given, Hang, Hooks, Layout, Paths, Progress, Residents};
 use polls::Polls;
 pub(crate) use resolve::{Pattern, Resolved, Whose, sum32};
 use step::{ALONE, MODELLED, TOLD};
+use unwritten::Unwritten;
 use warp::{Fragment, Fragments, NOBODY, Parting, Passing, State, Warp};
 
 use bugaroo_device_handlers::LAUNCH_VARIABLE;
@@ -165,7 +167,7 @@ impl<'a> Machine<'a> {
         let frame_bytes = program.functions[plan.kernel.function as usize].frame_bytes;
         let kernel_frames = frame_bytes as usize * warps as usize;
         let sequential = model.as_ref().is_none_or(|model| model.only_looks_on());
-        let watch = watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program, &plan)));
+        let watch = watch.map(|watch| Box::new(Observed::new(watch, warps as usize, program)));
         let tells_parts = config.lockstep && watch.as_ref().is_some_and(|watch| watch.wants.branches);
         let notes = watch.as_ref().and_then(|watch| watch.wants.sources.then(Box::default));
         let layout = Layout { tids: thread_indices(&plan), local_stride, shared_stride, shared, local };
@@ -183,6 +185,7 @@ impl<'a> Machine<'a> {
                 regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
                 strides: vec![[0; 2]; warps as usize * resolve::STRIDES],
                 pointers: [0; 32],
+                unwritten: Unwritten::new(plan.kernel.targets.as_deref(), plan.spec.params),
             },
             asynchrony: Asynchrony::new(program, warps as usize),
             device_runtime: DeviceRuntime::default(),

@@ -185,8 +185,11 @@ impl Machine<'_> {
         let request = Request { address: access.address, bytes, site: index as usize, kind: TouchKind::Read };
         // SAFETY: the caller's promise; pointers are checked by `resolve`.
         unsafe {
-            let found = self.resolve(w, frame, consts, &request, active)?;
-            if !found.visible {
+            let mut found = self.resolve(w, frame, consts, &request, active)?;
+            if found.quiet {
+                found.quiet = self.hooks.model.as_ref().is_none_or(|model| model.passes_quiet_load(&at));
+            }
+            if !found.visible || found.quiet && self.hooks.watch.is_none() && !self.hang.watching {
                 self.load_rows::<V3>(frame, access, found, active);
                 return Ok(Did::Quiet);
             }
@@ -196,7 +199,7 @@ impl Machine<'_> {
             if let Some(watch) = &mut self.hooks.watch {
                 watch.look(&Accessed::moved(access, (frame, consts), (found, &self.paths.pointers)), active);
             }
-            let step = if passes {
+            let step = if passes || found.quiet && !self.hang.watching {
                 NextOperation::run(active)
             } else {
                 self.ask(active.trailing_zeros(), |machine, model, world| {
@@ -220,7 +223,7 @@ impl Machine<'_> {
                 );
             }
             // A constant is told, and is no visible operation for that.
-            if !access.visible { Ok(Did::Quiet) } else { Ok(done(run, taken, again)) }
+            if !access.visible || found.quiet { Ok(Did::Quiet) } else { Ok(done(run, taken, again)) }
         }
     }
 

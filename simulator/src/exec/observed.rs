@@ -9,7 +9,6 @@ mod matrices;
 mod sourced;
 mod sparing;
 mod told;
-mod unwritten;
 mod values;
 
 use std::cell::RefCell;
@@ -18,7 +17,7 @@ use std::rc::Rc;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::event::{
-    Access, AccessKind, Addresses, Event, Lanes, SiteNumber, Values, WhoseBytes, WorkId,
+    Access, AccessKind, Addresses, Event, Lanes, Range, SiteNumber, Values, WhoseBytes, WorkId,
 };
 use bugaroo_semantics::parts::Parts;
 use bugaroo_semantics::{Observer, Wants};
@@ -26,7 +25,6 @@ use bugaroo_semantics::{Observer, Wants};
 pub(super) use matrices::Elements;
 use sourced::Marks;
 use sparing::Sparing;
-use unwritten::Unwritten;
 pub(crate) use values::Made;
 use values::{Before, Element, Halves, Moved};
 
@@ -36,7 +34,6 @@ use super::data::lanes;
 use super::resolve::{Pattern, Resolved, Whose};
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::decoded::{self, Address};
-use crate::launch::Plan;
 use crate::load::Program;
 use crate::model::accessed::{Accessed, generic_address, generic_addresses};
 use crate::model::{self, ptx};
@@ -109,12 +106,8 @@ pub(super) struct Accessing {
 }
 
 impl Observed {
-    pub fn new(watch: LaunchWatch, warps: usize, program: &Program, plan: &Plan<'_>) -> Observed {
+    pub fn new(watch: LaunchWatch, warps: usize, program: &Program) -> Observed {
         let (wants, spares) = (watch.observer.borrow().wants(), watch.observer.borrow().spares());
-        let unwritten = match spares.unwritten {
-            true => Unwritten::new(plan.kernel.targets.as_deref(), plan.spec.params),
-            false => Unwritten::NOTHING,
-        };
         Observed {
             watch,
             wants,
@@ -128,7 +121,7 @@ impl Observed {
             made: Made::default(),
             issued: asynchronous::Issued::new(warps),
             parts: vec![Parts::default(); warps],
-            sparing: Sparing { spares, spared: program.spared(spares).into(), unwritten },
+            sparing: Sparing { spares, spared: program.spared(spares).into() },
         }
     }
 
@@ -165,6 +158,16 @@ impl Observed {
 
     fn tell(&self, event: &Event<'_>) {
         self.watch.observer.borrow_mut().event(event);
+    }
+
+    /// Whether it need not be told of loads of memory that the launch does not write.
+    pub fn spares_unwritten(&self) -> bool {
+        self.sparing.spares.unwritten
+    }
+
+    /// The launch writes to memory of which it was taken for granted that it does not.
+    pub fn tell_unforeseen(&self, range: Range) {
+        self.tell(&Event::UnforeseenWrite { grid: self.watch.grid, range });
     }
 
     fn site(&self, pc: u32) -> SiteNumber {

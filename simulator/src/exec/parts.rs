@@ -8,6 +8,7 @@ use crate::exec::frames::{Block, Frames};
 use crate::exec::hang::written::Written;
 use crate::exec::hang::{Others, Search};
 use crate::exec::observed::Observed;
+use crate::exec::unwritten::Unwritten;
 use crate::exec::warp::Warp;
 use crate::launch::{Counts, Plan};
 use crate::load::{Constants, Program};
@@ -77,6 +78,8 @@ pub(super) struct Paths {
     pub strides: Vec<[u64; 2]>,
     /// Host pointers of the lanes of the access in progress, when they follow no pattern.
     pub pointers: [u64; 32],
+    /// Which memory nobody writes.
+    pub unwritten: Unwritten,
 }
 
 /// Who stands between the code and its memory.

@@ -6,7 +6,8 @@
 //! Only when that fails are lanes looked at one by one: they may lie in different allocations or windows, or
 //! one of them is to blame.
 
-use bugaroo_ptx::types::Space;
+use bugaroo_ptx::types::{Semantics, Space};
+use bugaroo_semantics::event::{Range, WhoseBytes};
 
 use super::data::{lanes, row};
 use super::shape::{Shape, shape, shape32, steps};
@@ -59,6 +60,8 @@ pub(crate) enum Whose {
 pub(crate) struct Resolved {
     pub pattern: Pattern,
     pub visible: bool,
+    /// A load of it is no visible operation all the same: [`Region::quiet`].
+    pub quiet: bool,
     /// Of all lanes.
     pub whose: Whose,
     /// Where that is said: the host's pointer to address 0 of global memory, or to the first byte of the CTA's shared memory.
@@ -139,6 +142,33 @@ impl Machine<'_> {
         }
     }
 
+    /// An access has found its region: says whether the launch only reads there ([`super::unwritten`]).
+    #[cold]
+    fn mark_unwritten(&mut self, region: &mut Region, request: &Request) {
+        if !self.paths.unwritten.has(region) {
+            return;
+        }
+        let spares = self.hooks.watch.as_ref().is_some_and(|watch| watch.spares_unwritten());
+        if request.kind == TouchKind::Read {
+            region.unwritten = spares;
+            region.quiet = region.own && self.has_been_alone() && self.is_weak_load(request.site);
+            return;
+        }
+        self.paths.unwritten.written(region);
+        if let Some(watch) = self.hooks.watch.as_ref().filter(|_| spares) {
+            watch.tell_unforeseen(Range {
+                memory: WhoseBytes::Global,
+                address: region.base,
+                bytes: region.len,
+            });
+        }
+        self.forget_regions();
+    }
+
+    fn is_weak_load(&self, site: usize) -> bool {
+        self.given.program.accesses.get(site).is_some_and(|access| access.semantics == Semantics::Weak)
+    }
+
     /// Where the local variables of the running frame begin.
     #[inline(never)]
     pub(super) fn local_base(&self, w: usize, rows: *const u8) -> u64 {
@@ -161,9 +191,7 @@ impl Machine<'_> {
                 }
                 let writes = request.kind != TouchKind::Read;
                 let mut found = self.memory.region(address, writes)?;
-                if self.hooks.watch.is_some() {
-                    self.mark_unwritten(&mut found, writes);
-                }
+                self.mark_unwritten(&mut found, request);
                 self.paths.regions[site] = found;
                 Some(found)
             }
@@ -229,10 +257,10 @@ impl Machine<'_> {
             let offset = start.wrapping_sub(region.base);
             // No sum here overflows: the offset is less than the length whenever the first test holds.
             if offset < region.len && region.len - offset >= reach + u64::from(bytes) {
-                let visible = !region.tool;
+                let (visible, quiet) = (!region.tool, region.quiet);
                 let (whose, origin) = whose(request.address.space, start, &region);
                 let host = |address: u64| address.wrapping_add(region.bias) as *mut u8;
-                let found = |pattern| Resolved { pattern, visible, whose, origin, own_window: 0 };
+                let found = |pattern| Resolved { pattern, visible, quiet, whose, origin, own_window: 0 };
                 if shape == Shape::Same {
                     return Ok(found(Pattern::Same(host(start))));
                 }
@@ -265,7 +293,7 @@ impl Machine<'_> {
             }
         }
         let (whose, own_window) = (Whose::Unsaid, self.own_window(w));
-        Ok(Resolved { pattern: Pattern::Each, visible, whose, origin: 0, own_window })
+        Ok(Resolved { pattern: Pattern::Each, visible, quiet: false, whose, origin: 0, own_window })
     }
 
     pub(super) fn resolve_lane(

@@ -14,8 +14,8 @@ use crate::decoded::{Address, Base};
 const AHEAD: u64 = 2;
 
 impl Machine<'_> {
-    /// Where a whole row of elements goes that are consecutive, if it is where this access went last; and whether it is the
-    /// program's memory. None says nothing: [`Machine::resolve`] does.
+    /// Where a whole row of elements goes that are consecutive, if it is where this access went last; and whether it is a visible
+    /// operation. None says nothing: [`Machine::resolve`] does.
     ///
     /// # Safety
     /// The address is a row of the frame or the constants.
@@ -39,9 +39,9 @@ impl Machine<'_> {
         if !fits || start & u64::from(bytes - 1) != 0 || !consecutive(base, bytes) {
             return None;
         }
-        let (bias, tool) = (region.bias, region.tool);
+        let (bias, seen) = (region.bias, !(region.tool | region.quiet));
         self.anticipate(w, site, start, bias);
-        Some((start.wrapping_add(bias) as *mut u8, !tool))
+        Some((start.wrapping_add(bias) as *mut u8, seen))
     }
 
     /// The block's shared memory, if a whole row of 32-bit addresses lies in it.
@@ -112,7 +112,8 @@ impl Machine<'_> {
             *address = address.wrapping_add(region.bias);
         }
         let (whose, origin) = whose(request.address.space, start, &region);
-        Some(Resolved { pattern: Pattern::Each, visible: !region.tool, whose, origin, own_window: 0 })
+        let (visible, quiet) = (!region.tool, region.quiet);
+        Some(Resolved { pattern: Pattern::Each, visible, quiet, whose, origin, own_window: 0 })
     }
 
     /// Lanes anywhere in one region.
@@ -141,7 +142,8 @@ impl Machine<'_> {
             // next the others will find there.
             self.anticipate(w, request.site, front.cast_unsigned(), region.bias);
         }
-        Some(Resolved { pattern: Pattern::Each, visible: !region.tool, whose, origin, own_window: 0 })
+        let (visible, quiet) = (!region.tool, region.quiet);
+        Some(Resolved { pattern: Pattern::Each, visible, quiet, whose, origin, own_window: 0 })
     }
 
     /// Lanes anywhere in the block's shared memory, by 32-bit addresses.
@@ -166,6 +168,7 @@ impl Machine<'_> {
         (bad == 0).then_some(Resolved {
             pattern: Pattern::Each,
             visible: true,
+            quiet: false,
             whose: Whose::Shared,
             origin: shared,
             own_window: 0,

@@ -9,6 +9,10 @@ use crate::fault::{LaunchFault, StopKind};
 /// Instructions without a visible operation after which a warp's turn ends all the same.
 pub(super) const SLICE: u64 = 1 << 14;
 
+/// As so many instructions counts a load that nobody else could see. Else a thread that waits for a value that
+/// never comes would take a whole [`SLICE`] at each of its turns, and be found by the search for hangs late.
+const QUIET_LOAD: u64 = SLICE >> 8;
+
 /// How a launch is run: without a memory model and with nobody looking on.
 pub(super) const ALONE: u8 = 0;
 /// Without a memory model, and somebody is told.
@@ -181,7 +185,10 @@ impl Machine<'_> {
                                 pc += 1;
                                 visible!();
                             }
-                            Ok(Did::Quiet) => pc += 1,
+                            Ok(Did::Quiet) => {
+                                pc += 1;
+                                slice = slice.saturating_sub(QUIET_LOAD);
+                            }
                             Ok(Did::Again) => visible!(),
                             Err(trouble) => return Err(self.fault(w, pc, *trouble)),
                         }
@@ -199,7 +206,7 @@ impl Machine<'_> {
                             };
                             match done {
                                 Ok(true) => visible!(),
-                                Ok(false) => {}
+                                Ok(false) => slice = slice.saturating_sub(QUIET_LOAD),
                                 Err(trouble) => return Err(self.fault(w, pc - 1, *trouble)),
                             }
                         }

@@ -10,7 +10,7 @@
 //!
 //! # What it can miss
 //! A store that leaves what its pointer points to. An address that is put together of numbers of which the text does not show
-//! that they are addresses. So whoever goes by this asks of each store where it really goes: see `exec::observed::unwritten`.
+//! that they are addresses. So whoever goes by this asks of each store where it really goes: see `exec::unwritten`.
 
 use bugaroo_ptx::ast::{AddressBase, Function, Instruction, Operand};
 use bugaroo_ptx::op::Op;

@@ -129,20 +129,34 @@ pub(crate) struct Region {
     pub tool: bool,
     /// It is one whole allocation.
     pub whole: bool,
+    /// It is the device's own, which others reach by calls of the API only.
+    pub own: bool,
     /// The launch does not write to it, and who looks on need not be told who reads it.
     pub unwritten: bool,
+    /// A weak load of it is no visible operation: nobody writes to it while the launch runs.
+    pub quiet: bool,
 }
 
 impl Region {
     /// The region that holds nothing.
-    pub const NONE: Region = Region { base: 0, len: 0, bias: 0, tool: false, whole: false, unwritten: false };
+    pub const NONE: Region = Region {
+        base: 0,
+        len: 0,
+        bias: 0,
+        tool: false,
+        whole: false,
+        own: false,
+        unwritten: false,
+        quiet: false,
+    };
 }
 
 impl From<Held> for Region {
     fn from(held: Held) -> Region {
         let bias = (held.host as u64).wrapping_sub(held.base);
-        let tool = held.kind == AllocationKind::Tool;
-        Region { base: held.base, len: held.bytes, bias, tool, whole: true, unwritten: false }
+        let (tool, whole) = (held.kind == AllocationKind::Tool, true);
+        let own = matches!(held.kind, AllocationKind::Program | AllocationKind::Module);
+        Region { base: held.base, len: held.bytes, bias, tool, whole, own, ..Region::NONE }
     }
 }
 

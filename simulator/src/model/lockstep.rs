@@ -89,6 +89,10 @@ impl MemoryModel for Lockstep<'_> {
         !self.warps[at.warp as usize].accessed && self.under.passes_load(at)
     }
 
+    fn passes_quiet_load(&self, at: &At) -> bool {
+        self.under.passes_quiet_load(at)
+    }
+
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         if !self.meet(at, world) {
             return NextOperation::Again;

@@ -207,6 +207,14 @@ pub trait MemoryModel {
         false
     }
 
+    /// Does a weak load by these lanes of memory that nobody writes while the launch runs need no model at this moment? Whatever
+    /// the model says of such memory, the load reads what is there; but something else may have to be done before it.
+    /// If not, [`Self::load`] is not called.
+    fn passes_quiet_load(&self, at: &At) -> bool {
+        let _ = at;
+        true
+    }
+
     /// These lanes are about to do, `times` more, an access that they have done before and between which they do nothing else that a
     /// model hears of. Answers whether each of them would read what memory holds, and is as good as done: whatever the
     /// model counts has been counted, and no hook is called for them. `false` is always right; nothing has been counted

@@ -76,6 +76,8 @@ pub(super) struct Search<'a> {
     /// The turn at which there is something to do.
     pub due: u64,
     others: Others,
+    /// It has run while others might write.
+    accompanied: bool,
     look: Option<Look<'a>>,
     /// Turns that the next look may take, as a multiple of what it usually takes.
     times: u64,
@@ -121,7 +123,7 @@ fn waits(state: State) -> bool {
 impl Search<'_> {
     pub fn new(others: Others) -> Self {
         let due = if others == Others::MayWrite { u64::MAX } else { FIRST };
-        Search { due, others, look: None, times: 1, progress: 0, suspects: false }
+        Search { due, others, accompanied: false, look: None, times: 1, progress: 0, suspects: false }
     }
 }
 
@@ -133,7 +135,12 @@ impl<'a> Machine<'a> {
             return;
         }
         self.hang.search.suspects = false;
+        self.hang.search.accompanied |= before == Others::MayWrite && self.progress.counts.turns > 0;
         self.end_look();
+        if (before == Others::MayWrite) != (others == Others::MayWrite) {
+            // Loads that were no visible operations are, or the other way round.
+            self.forget_regions();
+        }
         self.hang.search.progress = self.hang.search.progress.max(match (before, others) {
             // Only more is known than before.
             (Others::Suspected(a), Others::Nobody(b)) if a == b => 0,
@@ -143,6 +150,12 @@ impl<'a> Machine<'a> {
             Others::MayWrite => u64::MAX,
             _ => (self.progress.counts.turns + 1).max(FIRST),
         };
+    }
+
+    /// Whether nobody else has written the device's own memory since the launch began, and nobody does without a call of
+    /// which [`Self::set_others`] says more.
+    pub(super) fn has_been_alone(&self) -> bool {
+        self.hang.search.others != Others::MayWrite && !self.hang.search.accompanied
     }
 
     /// The launch would be a deadlock if nobody else writes: see [`Others::Suspected`].

@@ -171,10 +171,14 @@ impl MemoryModel for Watch<'_> {
         }
     }
 
+    fn passes_quiet_load(&self, at: &At) -> bool {
+        self.watched.borrow().under.as_ref().is_none_or(|under| under.passes_quiet_load(at))
+    }
+
     fn load(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         let watched = &mut *self.watched.borrow_mut();
         watched.reads(at, access);
-        let passes = watched.under.as_ref().is_none_or(|under| under.passes_load(at));
+        let passes = access.found.quiet || watched.under.as_ref().is_none_or(|under| under.passes_load(at));
         let run = NextOperation::run(at.lanes);
         let step =
             if passes { run } else { watched.ask(world, run, |under, world| under.load(at, access, world)) };

@@ -2,14 +2,11 @@
 
 use bugaroo_semantics::Spares;
 
-use super::unwritten::Unwritten;
-
 /// What is not told.
 pub(super) struct Sparing {
     pub spares: Spares,
     /// By instruction: it is spared wherever it goes. Empty where none is.
     pub spared: Box<[bool]>,
-    pub unwritten: Unwritten,
 }
 
 impl Sparing {

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
-use bugaroo_semantics::event::{Access, AccessKind, Addresses, Event, Range, Values, WhoseBytes};
+use bugaroo_semantics::event::{Access, AccessKind, Addresses, Values, WhoseBytes};
 
 use super::Machine;
 use super::sourced::Marks;
@@ -18,7 +18,6 @@ use crate::decoded;
 use crate::exec::Trouble;
 use crate::exec::resolve::{Pattern, Request, Resolved, Whose};
 use crate::fault;
-use crate::memory::Region;
 use crate::model::accessed::Accessed;
 use crate::model::ptx;
 
@@ -55,7 +54,7 @@ impl Machine<'_> {
             if tells {
                 self.tell_move(w, (pc, AccessKind::Load), access, (frame, consts), &found, mask);
             }
-            Ok(access.visible && found.visible)
+            Ok(access.visible && found.visible && !found.quiet)
         }
     }
 
@@ -146,23 +145,6 @@ impl Machine<'_> {
                 || watch.sparing.spares.shared && found.whose == Whose::Shared
         };
         self.hooks.watch.as_ref().is_some_and(|watch| !spares(watch))
-    }
-
-    /// An access has found its region: says whether the launch only reads there.
-    #[cold]
-    pub(in crate::exec) fn mark_unwritten(&mut self, region: &mut Region, writes: bool) {
-        let Some(watch) = &mut self.hooks.watch else { return };
-        if !watch.sparing.unwritten.has(region) {
-            return;
-        }
-        if !writes {
-            region.unwritten = true;
-            return;
-        }
-        watch.sparing.unwritten.written(region);
-        let range = Range { memory: WhoseBytes::Global, address: region.base, bytes: region.len };
-        watch.tell(&Event::UnforeseenWrite { grid: watch.watch.grid, range });
-        self.forget_regions();
     }
 
     /// Whether something has to be taken down before the lanes move what they move.

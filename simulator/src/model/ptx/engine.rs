@@ -292,6 +292,13 @@ impl MemoryModel for PtxModel {
             && (self.given.late == [0; 2] || self.given.facts.until[at.pc as usize] == NEVER)
     }
 
+    fn passes_quiet_load(&self, at: &At) -> bool {
+        let warp = at.warp as usize;
+        // A load before it may be late until here.
+        (self.warps.busy[warp] | self.warps.staying[warp]) & at.lanes == 0
+            && self.warps.pending[warp].is_empty()
+    }
+
     fn polls(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
         if poll.atomic { self.polls_by_atomic(at, poll, times) } else { self.passes_load(at) }
     }

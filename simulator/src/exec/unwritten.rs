@@ -1,8 +1,17 @@
-//! Memory that a launch only reads: who looks on need not be told of its loads ([`bugaroo_semantics::Spares::unwritten`]).
+//! Memory that a launch only reads.
 //!
 //! What a launch writes is known from its kernel's text and its arguments before it runs ([`crate::load::targets`]). Every
-//! other allocation is taken for one that it only reads, until a store or an atomic goes there all the same. Then that is told,
-//! and from there on the allocation is as any other.
+//! other allocation is taken for one that it only reads, until a store or an atomic goes there all the same. Then it is told
+//! ([`bugaroo_semantics::event::Event::UnforeseenWrite`]), and from there on the allocation is as any other.
+//!
+//! Of such memory
+//! - who looks on need not be told of loads ([`bugaroo_semantics::Spares::unwritten`]);
+//! - weak loads are *quiet*: they are no visible operations, and no memory model is asked. As nobody writes there while the launch runs,
+//!   each reads the same whenever it is done, and under every model: what was there when the launch began. So no order of events is lost
+//!   by not switching to another warp there. Strong loads stay what they are; a thread that waits for something does so by these.
+//!
+//! **When loads are not quiet.** Where others may write while the launch runs, or might since it began: another grid, a transfer,
+//! a function of the host's, another process ([`super::Others`]); and in memory that the host reaches by itself ([`Region::own`]).
 
 use crate::load::targets::Target;
 use crate::memory::Region;
@@ -15,9 +24,6 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
-    /// It may write to anything.
-    pub const NOTHING: Unwritten = Unwritten { written: None };
-
     /// By the kernel's text and the launch's arguments.
     pub fn new(targets: Option<&[Target]>, params: &[u8]) -> Unwritten {
         let param = |offset: u32| {
