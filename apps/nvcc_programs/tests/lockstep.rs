@@ -21,7 +21,7 @@ fn a_missing_fence_between_two_warps_shows() {
     let Some(nvcc) = nvcc() else { return };
     let program = build(&nvcc, "two_warps.cu", Runtime::Static);
     for model in MODELS {
-        let options = ["run", "--model", model, "--trials", "200", "--pw", "0.75"];
+        let options = ["run", "--model", model, "--trials", "1000", "--pw", "0.75"];
         let (code, report) = trials(&options, &[&program, Path::new("fenced")]);
         assert_eq!((code, &report["cells"][0]["failures"]), (Some(0), &0.into()), "{model}: {report:#}");
         let (code, report) = trials(&options, &[&program]);
