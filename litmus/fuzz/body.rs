@@ -1,6 +1,6 @@
 //! Any text: an error with a place in it, or a test whose kernels are PTX that the parser takes.
 
-use bugaroo_litmus::kernel::{CopyLayout, ThreadPlacement, kernel};
+use bugaroo_litmus::kernel::{CopyLayout, KernelForm, ThreadPlacement, kernel};
 
 /// Panics where that does not hold.
 pub fn check(source: &str) {
@@ -8,7 +8,7 @@ pub fn check(source: &str) {
         Ok(test) => {
             let layout = CopyLayout::new(&test);
             for placement in [ThreadPlacement::Warps, ThreadPlacement::Lanes] {
-                let text = kernel(&test, &layout, placement, false);
+                let text = kernel(&test, &layout, placement, KernelForm::default());
                 bugaroo_ptx::parse(&text).expect("the kernel is PTX");
             }
         }

@@ -100,10 +100,18 @@ impl ThreadPlacement {
     }
 }
 
-/// The text of a test's kernel; with `shared`, all its locations lie in shared memory, which only a test of
-/// one CTA can have.
-pub fn kernel(test: &Test, layout: &CopyLayout, placement: ThreadPlacement, shared: bool) -> String {
-    let mut writer = Writer { test, layout, all_shared: shared, text: String::new() };
+/// What may be different in a test's kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelForm {
+    /// All its locations lie in shared memory, which only a test of one CTA can have.
+    pub shared: bool,
+    /// Before and behind each instruction its thread loads memory that nobody writes. What may be seen stays the same.
+    pub untouched: bool,
+}
+
+/// The text of a test's kernel.
+pub fn kernel(test: &Test, layout: &CopyLayout, placement: ThreadPlacement, form: KernelForm) -> String {
+    let mut writer = Writer { test, layout, form, text: String::new() };
     writer.kernel(placement);
     writer.text
 }
@@ -111,7 +119,7 @@ pub fn kernel(test: &Test, layout: &CopyLayout, placement: ThreadPlacement, shar
 struct Writer<'a> {
     test: &'a Test,
     layout: &'a CopyLayout,
-    all_shared: bool,
+    form: KernelForm,
     text: String,
 }
 
@@ -123,9 +131,12 @@ impl Writer<'_> {
 
     fn kernel(&mut self, placement: ThreadPlacement) {
         self.line(".version 9.0\n.target sm_90\n.address_size 64");
+        if self.form.untouched {
+            self.line(".global .align 4 .u32 untouched;");
+        }
         self.line(format!(".visible .entry {KERNEL}(.param .u64 memory)\n{{"));
         self.line(
-            ".reg .pred %p;\n.reg .b32 %cta, %tid, %lane, %copy, %one;\n.reg .b64 %m, %offset, %eight;",
+            ".reg .pred %p;\n.reg .b32 %cta, %tid, %lane, %copy, %one, %untouched;\n.reg .b64 %m, %offset, %eight;",
         );
         if self.any_shared() {
             self.line(format!(".shared .align 8 .b8 cells[{}];", self.layout.bytes));
@@ -170,9 +181,16 @@ impl Writer<'_> {
             let bits = if of.wide { 64 } else { 32 };
             self.line(format!("mov.b{bits} {}, {};", name(index, register), of.initial));
         }
+        let between = |writer: &mut Self| {
+            if writer.form.untouched {
+                writer.line("ld.global.u32 %untouched, [untouched];");
+            }
+        };
         for instruction in &thread.instructions {
+            between(self);
             let line = self.instruction(index, thread, &instruction.op);
             self.line(line);
+            between(self);
         }
         for (register, of) in thread.registers.iter().enumerate() {
             let bits = if of.wide { 64 } else { 32 };
@@ -243,7 +261,7 @@ impl Writer<'_> {
 
     /// The CTA in whose shared memory a location lies.
     fn owner(&self, location: usize) -> Option<u32> {
-        let shared = self.all_shared || self.test.locations[location].space == TestSpace::Shared;
+        let shared = self.form.shared || self.test.locations[location].space == TestSpace::Shared;
         let touches = |thread: &&Thread| {
             thread.instructions.iter().any(|instruction| instruction.op.location() == Some(location))
         };

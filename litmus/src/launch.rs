@@ -9,7 +9,7 @@ use bugaroo_simulator::maker::{ModelMaker, ModelSettings};
 use bugaroo_simulator::{AllocationKind, DeviceConfig, End, LaunchSpec, Memory, Program, launch_with};
 
 use crate::error::RunError;
-use crate::kernel::{CopyLayout, KERNEL, ThreadPlacement, kernel};
+use crate::kernel::{CopyLayout, KERNEL, KernelForm, ThreadPlacement, kernel};
 use crate::key::OutcomeKey;
 use crate::model::TestModel;
 use crate::options::Options;
@@ -45,9 +45,10 @@ impl Compiled {
             0 | 1 => &[ThreadPlacement::Warps],
             _ => &[ThreadPlacement::Warps, ThreadPlacement::Lanes],
         };
+        let form = KernelForm { shared: options.shared, untouched: options.untouched };
         let mut variants = Vec::new();
         for placement in placements {
-            let text = kernel(test, &layout, *placement, options.shared);
+            let text = kernel(test, &layout, *placement, form);
             let info = match options.model.handlers() {
                 Some(_) => Some(instrument(&text).map_err(|error| RunError::Compile(error.to_string()))?),
                 None => None,

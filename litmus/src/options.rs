@@ -22,6 +22,8 @@ pub struct Options {
     pub jobs: usize,
     /// All locations lie in shared memory: for tests of one CTA only.
     pub shared: bool,
+    /// Between their instructions threads load memory that nobody writes.
+    pub untouched: bool,
     /// The models `store-buffer` and `ptx` delay an instruction each time or never, drawn for each launch.
     pub swarm: bool,
 }
@@ -37,6 +39,7 @@ impl Default for Options {
             seed: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             shared: false,
+            untouched: false,
             swarm: false,
         }
     }

@@ -8,7 +8,7 @@ mod inserted;
 use std::path::Path;
 
 use bugaroo_device_handlers::HandlerModel;
-use bugaroo_litmus::kernel::{CopyLayout, KERNEL, ThreadPlacement, kernel};
+use bugaroo_litmus::kernel::{CopyLayout, KERNEL, KernelForm, ThreadPlacement, kernel};
 use bugaroo_litmus::{find, parse};
 use inserted::handlers::{likelihood, rates};
 use inserted::random::{Random, work};
@@ -29,7 +29,7 @@ fn litmus_tests_with_fences_asked_for_are_those_with_fences_compiled_in() {
         let test = parse(&test).unwrap_or_else(|error| panic!("{}:{error}", file.display()));
         let layout = CopyLayout::new(&test);
         for placement in [ThreadPlacement::Warps, ThreadPlacement::Lanes] {
-            let text = kernel(&test, &layout, placement, false);
+            let text = kernel(&test, &layout, placement, KernelForm::default());
             let grid = [test.ctas().max(1), 2, 1];
             let block = placement.block(&test);
             let bytes = layout.initial(2).len();

@@ -138,6 +138,20 @@ fn the_ptx_machine_shows_only_what_is_allowed() {
     }
 }
 
+/// Loads of memory that nobody writes, between all instructions, are left to no model, and let nothing else be seen.
+#[test]
+fn loads_of_untouched_memory_change_nothing_that_is_allowed() {
+    let suite = Suite::read();
+    for (model, least) in [(TestModel::StoreBuffer, 100), (TestModel::Ptx, 300)] {
+        for strategy in [Strategy::Random, Strategy::Pct] {
+            let options =
+                Options { model, trials: trials(), strategy, untouched: true, ..Options::default() };
+            let shown = targets_shown(&is_sound(&suite, &options));
+            assert!(shown >= least, "{model:?}: {shown} targets");
+        }
+    }
+}
+
 /// Where instructions are delayed each time or never, nothing else is shown than by coins for each execution.
 #[test]
 fn swarms_show_only_what_is_allowed() {
