@@ -1,5 +1,5 @@
-//! Functions of CUDA 13.0's Driver API that this version lacks: texture references, interoperation,
-//! sharing between processes, and what came before 64 bits.
+//! Functions of CUDA 13.0's Driver API that are refused by name: texture references, interoperation with other interfaces and
+//! devices, shareable handles, sparse arrays, multicast, and what came before 64 bits.
 //!
 //! Each says its name on stderr, once, tells the harness, and answers `CUDA_ERROR_NOT_SUPPORTED`. They
 //! take no arguments: by the C calling convention of 64-bit Linux it is the caller that cleans up, and
