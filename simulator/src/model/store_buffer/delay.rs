@@ -2,28 +2,29 @@
 
 use super::drain::WHILE;
 use super::lookup::Hits;
-use super::rows::Rows;
 use super::sites::Site;
 use super::*;
 use crate::model::targets::Targets;
 
 /// Steps in which a full buffer empties, if it holds as many.
 pub(super) const FULL_STEPS: u32 = 16;
+/// Buffers that lack less than such a part of what they can hold empty along with a full one.
+pub(super) const NEARLY: u32 = 8;
 
 /// Lanes whose stores go to one space.
-struct Group {
-    space: Space,
-    lanes: u32,
-    targets: Targets,
+pub(super) struct Group {
+    pub space: Space,
+    pub lanes: u32,
+    pub targets: Targets,
 }
 
-/// What keeps a lane's store from being done.
-enum Before {
-    /// That these lanes have an entry which has to drain, and these a full buffer; nothing, if there are none. All that the access
-    /// meets has been looked up.
-    Own(u32, u32),
-    /// Any of several things: lane by lane they are done.
-    Something,
+/// Lanes whose store is not done yet, of those whose buffer is not being emptied.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    /// Something of theirs had to drain, and has.
+    stepped: u32,
+    /// The store is to be delayed, and there is no room for it.
+    full: u32,
 }
 
 impl StoreBuffer {
@@ -62,40 +63,25 @@ impl StoreBuffer {
                 coins |= self.coins.toss(at, of, threshold, group.lanes);
             }
         }
-        let concerned = self.concerned(at);
         let mut hits = Hits::default();
         let mut looked = true;
-        if concerned != 0 {
-            let before = match groups {
-                [group] if !self.given.lockstep => self.before_stores(at, group, (bytes, coins), &mut hits),
-                _ => Before::Something,
+        if self.concerned(at) != 0 {
+            let emptying = self.emptying(at);
+            let at_once = match groups {
+                [group] if !self.given.lockstep => {
+                    self.before_stores(at, group, (bytes, coins, emptying), &mut hits)
+                }
+                _ => None,
             };
-            let mut stepped = false;
-            match before {
-                Before::Own(0, 0) => {}
-                Before::Own(overlap, full) => {
-                    stepped = true;
-                    for (lane, space, address) in Self::each(groups, overlap | full) {
-                        if full >> lane & 1 != 0 {
-                            self.empty_full(at, lane, space, world);
-                        } else if full != 0 {
-                            // Rows may have other numbers by now.
-                            self.drain_overlapping(at, lane, (space, address, bytes), world);
-                        } else {
-                            self.drain_hit(at, lane, (space, &hits), world);
-                        }
-                    }
-                    self.warp(at).rows.iter_mut().for_each(Rows::tidy);
+            looked = at_once.is_some();
+            let before = match at_once {
+                Some(before) => {
+                    self.drain_hits(at, before.stepped, (groups[0].space, &hits), world);
+                    before
                 }
-                Before::Something => {
-                    looked = false;
-                    for (lane, space, address) in Self::each(groups, concerned) {
-                        let coin = coins >> lane & 1 != 0;
-                        stepped |= self.before_store(at, lane, (space, address, bytes), coin, world);
-                    }
-                }
-            }
-            if stepped {
+                None => self.before_each(at, groups, (bytes, coins, emptying), world),
+            };
+            if self.make_room(at, groups, (before, emptying), world) || before.stepped != 0 {
                 return NextOperation::Again;
             }
         }
@@ -111,7 +97,7 @@ impl StoreBuffer {
 
     /// The lanes by the space that they store to; others store to none that matters.
     #[inline(never)]
-    fn groups(at: &At, access: &Accessed<'_>) -> Vec<Group> {
+    pub(super) fn groups(at: &At, access: &Accessed<'_>) -> Vec<Group> {
         let mut addresses = [0; 32];
         let mut among = [0; 2];
         for lane in lanes(at.lanes) {
@@ -136,49 +122,75 @@ impl StoreBuffer {
         })
     }
 
-    /// What [`Self::before_store`] would have to do for all lanes. `coins`: those whose store is to be delayed.
+    /// Lanes whose buffer has begun to empty, as it was full: all of it goes.
+    fn emptying(&self, at: &At) -> u32 {
+        match (self.warps[at.warp as usize].drains.emptying, self.given.lockstep) {
+            (0, true) => 0,
+            (_, true) => at.lanes,
+            (emptying, false) => emptying & at.lanes,
+        }
+    }
+
+    /// What [`Self::before_store`] would answer for all lanes: those that it would have do a step have hits, and it is to be done. None: they
+    /// are to be asked for one by one. `coins`: those whose store is to be delayed.
     #[inline(always)]
-    fn before_stores(&self, at: &At, group: &Group, (bytes, coins): (u32, u32), hits: &mut Hits) -> Before {
+    fn before_stores(
+        &self,
+        at: &At,
+        group: &Group,
+        (bytes, coins, emptying): (u32, u32, u32),
+        hits: &mut Hits,
+    ) -> Option<Before> {
         let Group { space, targets, .. } = group;
         let warp = &self.warps[at.warp as usize];
         let loaded = self.loaded(at);
-        if warp.over(loaded, WHILE) != 0 || self.holds_some(at, *space, (targets, bytes)) {
-            return Before::Something;
+        if warp.over(loaded & !emptying, WHILE) != 0 || self.holds_some(at, *space, (targets, bytes)) {
+            return None;
         }
         let rows = &warp.rows[*space as usize];
-        if rows.look(targets, bytes, loaded, hits).is_none() {
-            return Before::Something;
-        }
+        rows.look(targets, bytes, loaded, hits)?;
         let equal = hits
             .each()
             .iter()
             .filter(|hit| hit.behind == 0 && u32::from(rows.rows[hit.row as usize].bytes) == bytes);
         let exact = coins & equal.fold(0, |lanes, hit| lanes | hit.lanes);
-        let fresh = coins & loaded & !hits.lanes;
-        let full = warp.full(fresh, *space, self.given.capacity) | fresh & warp.drains.emptying;
-        Before::Own(hits.lanes & !exact, full)
+        let fresh = coins & loaded & !(hits.lanes | emptying);
+        let full = warp.full(fresh, *space, self.given.capacity);
+        Some(Before { stepped: hits.lanes & !(exact | emptying), full })
     }
 
-    /// Drains the entry of a lane that an access meets.
-    fn drain_hit(&mut self, at: &At, lane: usize, (space, hits): (Space, &Hits), world: &mut World<'_>) {
-        let Some(hit) = hits.each().iter().find(|hit| hit.lanes >> lane & 1 != 0) else { return };
-        let entry = self.warp(at).take_from(lane, space, hit.row as usize);
-        Self::write(at, &entry, world);
-        self.went(at, lane);
+    /// Drains those entries of these lanes that their access meets.
+    fn drain_hits(&mut self, at: &At, among: u32, (space, hits): (Space, &Hits), world: &mut World<'_>) {
+        for lane in lanes(among) {
+            let Some(hit) = hits.each().iter().find(|hit| hit.lanes >> lane & 1 != 0) else { continue };
+            let entry = self.warp(at).take_from(lane, space, hit.row as usize);
+            Self::write(at, &entry, world);
+            self.went(at, lane);
+        }
+        if among != 0 {
+            self.warp(at).rows[space as usize].tidy();
+        }
     }
 
-    /// One step of emptying a full buffer: a sixteenth of what it can hold. Long ones would take hundreds of steps else, once for
-    /// each lane, at the next store of each.
-    fn empty_full(&mut self, at: &At, lane: usize, space: Space, world: &mut World<'_>) -> bool {
-        let own = self.owner(lane);
-        let mut stepped = false;
-        for _ in 0..self.given.capacity.div_ceil(FULL_STEPS) {
-            stepped |= self.empty(at, lane, space, Towards::Device, world);
-            if self.warp(at).drains.out[own] == 0 {
-                break;
+    /// What comes before the stores of lanes whose buffer is not being emptied, lane by lane.
+    #[inline(never)]
+    fn before_each(
+        &mut self,
+        at: &At,
+        groups: &[Group],
+        (bytes, coins, emptying): (u32, u32, u32),
+        world: &mut World<'_>,
+    ) -> Before {
+        let mut before = Before::default();
+        for (lane, space, address) in Self::each(groups, self.concerned(at) & !emptying) {
+            let coin = coins >> lane & 1 != 0;
+            if self.before_store(at, lane, (space, address, bytes), coin, world) {
+                before.stepped |= 1 << lane;
+            } else if coin && self.has_no_room(at, lane, (space, address, bytes)) {
+                before.full |= 1 << lane;
             }
         }
-        stepped
+        before
     }
 
     /// A step of what has to be done before a lane's store; answers whether there was one. `coin`: it is to be delayed.
@@ -205,13 +217,52 @@ impl StoreBuffer {
         if coin && self.warp(at).exact(own, space, address, bytes).is_some() {
             return false;
         }
-        if self.drain_overlapping(at, lane, (space, address, bytes), world) {
-            return true;
+        self.drain_overlapping(at, lane, (space, address, bytes), world)
+    }
+
+    /// Whether a lane's buffer is full, and what it stores is nothing that the buffer has already.
+    fn has_no_room(&self, at: &At, lane: usize, (space, address, bytes): (Space, u64, u32)) -> bool {
+        let (warp, own) = (&self.warps[at.warp as usize], self.owner(lane));
+        warp.entries[space as usize][own] >= self.given.capacity
+            && warp.exact(own, space, address, bytes).is_none()
+    }
+
+    /// One step of emptying full buffers, and those that have begun to; answers whether there was one. Those of the other lanes
+    /// that are nearly full go along: one of them after another would be full at each of the next stores.
+    fn make_room(
+        &mut self,
+        at: &At,
+        groups: &[Group],
+        (before, emptying): (Before, u32),
+        world: &mut World<'_>,
+    ) -> bool {
+        let mut stepped = false;
+        for group in groups {
+            let full = group.lanes & before.full;
+            let mut goes = group.lanes & (emptying | full);
+            if full != 0 && !self.given.lockstep {
+                let nearly = self.given.capacity - self.given.capacity / NEARLY;
+                goes |= self.warp(at).full(group.lanes & !before.stepped, group.space, nearly);
+            }
+            if goes != 0 {
+                stepped = true;
+                self.empty_part(at, goes, group.space, world);
+            }
         }
-        // Once a full buffer has begun to empty, all of it goes.
-        let warp = self.warp(at);
-        let (entries, out) = (warp.entries[space as usize][own], warp.drains.out[own]);
-        coin && (entries >= self.given.capacity || out != 0) && self.empty_full(at, lane, space, world)
+        stepped
+    }
+
+    /// Empties a sixteenth of what buffers can hold, in one step. Long ones would take hundreds of steps else.
+    fn empty_part(&mut self, at: &At, among: u32, space: Space, world: &mut World<'_>) {
+        for _ in 0..self.given.capacity.div_ceil(FULL_STEPS) {
+            let more = match self.given.lockstep {
+                true => self.empty(at, 0, space, Towards::Device, world),
+                false => self.empty_rows(at, among, &[space], world),
+            };
+            if !more {
+                break;
+            }
+        }
     }
 
     /// Keeps what these lanes store, for which there is room.
@@ -237,7 +288,7 @@ impl StoreBuffer {
                     Some(row) => warp.replace((space, row), (1, strong), &values, numbers.as_ref()),
                     None => {
                         let targets = Targets::stepped(address, bytes.into());
-                        warp.push(space, (&targets, bytes, None), (1, strong), &values, numbers.as_ref());
+                        warp.push(space, (&targets, bytes), (1, strong), &values, numbers.as_ref());
                     }
                 }
                 warp.loaded = !0;
@@ -252,12 +303,11 @@ impl StoreBuffer {
                 continue;
             }
             let warp = self.warp(at);
-            let (mut fresh, mut join) = (own, None);
+            let mut fresh = own;
             if let Some(hits) = hits {
                 for hit in hits.each() {
                     warp.replace((*space, hit.row as usize), (hit.lanes & own, strong), &values, numbers);
                     fresh &= !hit.lanes;
-                    join = Some(hit.row as usize);
                 }
             } else {
                 for lane in lanes(own & warp.loaded) {
@@ -268,7 +318,7 @@ impl StoreBuffer {
                 }
             }
             if fresh != 0 {
-                warp.push(*space, (targets, bytes, join), (fresh, strong), &values, numbers);
+                warp.push(*space, (targets, bytes), (fresh, strong), &values, numbers);
             }
         }
     }

@@ -148,9 +148,17 @@ impl StoreBuffer {
         towards: Towards,
         world: &mut World<'_>,
     ) -> bool {
-        let loaded = self.warps[at.warp as usize].loaded & among;
-        if self.empty_together(at, loaded, towards, world).is_some() {
-            return true;
+        let warp = &self.warps[at.warp as usize];
+        let loaded = warp.loaded & among;
+        // What may go to a slot of the CTA goes there by chance, lane by lane.
+        let by_chance = match towards {
+            Towards::Device => false,
+            Towards::Cta => warp.full(loaded, Space::Global, 1) != 0,
+            Towards::Fence => true,
+        };
+        // In lockstep, a step takes as many entries of the warp's one buffer as it has lanes.
+        if !by_chance && !self.given.lockstep {
+            return self.empty_rows(at, loaded, &SPACES, world);
         }
         for lane in lanes(loaded) {
             let _ = SPACES.into_iter().any(|space| self.empty(at, lane, space, towards, world));

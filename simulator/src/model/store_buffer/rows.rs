@@ -1,7 +1,8 @@
 //! The delayed stores of a warp to one space: what its lanes have stored by one instruction together is one row.
 //!
 //! A row says which lanes it has entries of, where they go ([`Targets`]: a base and a step, or 32 addresses) and what they
-//! write, plane by plane of 32 words. Rows stand in the order in which they came. An entry is taken out by clearing the
+//! write, plane by plane of 32 words. Rows stand in the order in which they came; what lanes store anew at the places of the last row joins
+//! it. An entry is taken out by clearing the
 //! lane in its row; rows without lanes go when they are the last, or when more than half are such. Each lane has its own order: its
 //! newest entry is in the last row that has the lane.
 //!
@@ -19,9 +20,10 @@ const HOLES: usize = 64;
 pub(super) struct Row {
     /// The address of lane 0, where there is a step.
     pub base: u64,
-    /// From one lane to the next; see `scattered`.
+    /// From one lane to the next, if `stepped`.
     pub step: u64,
-    /// The lanes' addresses, and their links in the table, are among the words, from here on; 0: there is a step.
+    stepped: bool,
+    /// The lanes' addresses, and their links in the table, are among the words, from here on. 0: base and step say them.
     pub scattered: u32,
     /// Where its words begin, and its values.
     words: u32,
@@ -78,6 +80,10 @@ impl Rows {
         if self.words.is_empty() {
             self.words.push(0);
         }
+        if self.joins(targets, bytes) {
+            self.join(lanes, strong, (values, numbers));
+            return;
+        }
         let step = targets.step.filter(|step| self.table.knows(*step));
         let single = lanes & (lanes - 1) == 0 && step.is_some();
         let wide = if single { 0 } else { 31 };
@@ -98,7 +104,8 @@ impl Rows {
         }
         let mut row = Row {
             base: targets.base,
-            step: step.unwrap_or(0),
+            step: targets.step.unwrap_or(0),
+            stepped: targets.step.is_some(),
             scattered,
             words,
             values: at,
@@ -130,26 +137,50 @@ impl Rows {
         }
     }
 
-    /// May lanes with these targets be added to the row? It has to be the last one, as they have their newest entry in it then.
-    pub fn may_join(&self, row: usize, targets: &Targets, numbered: bool) -> bool {
-        let last = &self.rows[row];
-        row + 1 == self.rows.len()
-            && last.wide != 0
-            && last.scattered == 0
-            && (targets.step, targets.base) == (Some(last.step), last.base)
-            && (last.numbers != 0) == numbered
+    /// Whether what is stored at these targets belongs to the last row: it has as many bytes at the same places. A lane whose store is
+    /// new there is not in that row.
+    fn joins(&self, targets: &Targets, bytes: u32) -> bool {
+        let same = |last: &Row| {
+            last.stepped
+                && (targets.step, targets.base) == (Some(last.step), last.base)
+                && u32::from(last.bytes) == bytes
+        };
+        self.rows.last().is_some_and(same)
     }
 
     /// Adds lanes to the last row, at the addresses that it has for them.
-    pub fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes, Option<&[u32; 32]>)) {
+    fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes, Option<&[u32; 32]>)) {
         let row = self.rows.len() - 1;
+        if self.rows[row].wide == 0 {
+            self.widen();
+        }
+        let scattered = self.rows[row].scattered != 0;
+        if scattered {
+            // They get links of their own.
+            self.delist();
+        }
         self.masks[row] |= lanes;
         // They may have been in it before.
         self.rows[row].strong &= !lanes;
         let hull = self.targets(row).hull(lanes, self.rows[row].bytes.into());
-        self.table.note(Some(self.rows[row].step), hull);
+        self.table.note((!scattered).then_some(self.rows[row].step), hull);
         self.replace(row, lanes, strong, (values, numbers));
         self.raise(lanes);
+        if scattered {
+            self.enlist();
+        }
+    }
+
+    /// Gives the last row, whose planes have a word for its one lane, planes for all lanes.
+    fn widen(&mut self) {
+        let Some(row) = self.rows.last_mut() else { return };
+        let planes = u32::from(row.bytes).div_ceil(4);
+        let words = self.words.split_off(row.words as usize);
+        words.iter().for_each(|word| self.words.extend([*word; 32]));
+        row.wide = 31;
+        if row.numbers != 0 {
+            row.numbers = row.values + 32 * planes;
+        }
     }
 
     /// Gives entries of a row other values.

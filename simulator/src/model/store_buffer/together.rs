@@ -1,172 +1,182 @@
-//! A step of emptying the buffers of many lanes at once.
+//! A step of emptying the buffers of several lanes, row by row.
 //!
-//! It is as good as one lane after another where only the order differs in which different bytes are written within the step, as nobody sees
-//! that. So the newest entries of all the lanes have to lie in a few rows that go to different places. That is what stores of
-//! arrays look like.
+//! A step takes rows from the newest on, as long as no lane has two of them. So what a warp has stored by one instruction drains in
+//! one step, and so does what its lanes have stored on different branches. The newest entry of each lane comes first. Within a step
+//! the lanes write one after another.
 
-use super::drain::Towards;
 use super::rows::{Row, Rows};
 use super::*;
-use crate::model::targets::Targets;
 
-/// Rows that the newest entries of lanes may be in.
-const MOST_ROWS: usize = 6;
-/// Lanes up to which it is as fast to go one by one.
-const FEW_LANES: u32 = 2;
 /// So far that lanes would come round the end of all addresses.
 const FAR: u64 = 1 << 56;
-/// Bytes of an entry: what most programs store.
-const WORD: u8 = 4;
-
-/// The newest entries of some lanes: those of one row.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    row: usize,
-    lanes: u32,
-    /// The first byte that they write, and the last.
-    hull: (u64, u64),
-    /// Where the first one is.
-    host: *mut u8,
-}
-
-/// All of them.
-#[derive(Debug, Default)]
-struct Groups {
-    list: [Group; MOST_ROWS],
-    len: usize,
-}
 
 impl StoreBuffer {
-    /// One step of [`Self::empty`] of both buffers, for each of these lanes, which have entries. None: nothing was done, and they are to go
-    /// one by one.
-    pub(super) fn empty_together(
+    /// One step of emptying the buffers of these spaces, in their order, to memory. It empties some of these lanes' at least. Answers false
+    /// when they were empty.
+    pub(super) fn empty_rows(
         &mut self,
         at: &At,
         among: u32,
-        towards: Towards,
+        spaces: &[Space],
         world: &mut World<'_>,
-    ) -> Option<()> {
-        if among.count_ones() <= FEW_LANES || self.given.lockstep || world.notes.is_some() {
-            return None;
-        }
-        let warp = &mut self.warps[at.warp as usize];
-        let global = warp.with_entries(among, Space::Global);
-        // What may go to a slot of the CTA goes there by chance, lane by lane.
-        let by_chance = match towards {
-            Towards::Device => false,
-            Towards::Cta => global != 0,
-            Towards::Fence => true,
+    ) -> bool {
+        let Some((first, is_all)) = self.warps[at.warp as usize].first_part(among, spaces) else {
+            return false;
         };
-        if by_chance || global != 0 && world.held.is_some() {
-            return None;
+        if !is_all {
+            self.empty_parts(at, among, spaces, world);
+        } else {
+            self.write_part(at, &first, world);
+            self.take_part(at, &first);
         }
-        let mut all = [Groups::default(), Groups::default()];
-        for (space, lanes) in [(Space::Global, global), (Space::Shared, among & !global)] {
-            let groups = &mut all[space as usize];
-            warp.rows[space as usize].newest_of(lanes, groups)?;
-            for group in &mut groups.list[..groups.len] {
-                group.host = world.span(at.cta, group.hull)?;
+        self.warp(at).rows.iter_mut().for_each(Rows::tidy);
+        true
+    }
+
+    /// The same, where a step takes something out of several rows.
+    #[inline(never)]
+    fn empty_parts(&mut self, at: &At, among: u32, spaces: &[Space], world: &mut World<'_>) {
+        let warp = &self.warps[at.warp as usize];
+        let (mut parts, mut len, mut taken) = ([Part::default(); 32], 0, 0);
+        'step: for space in spaces.iter().copied() {
+            let mut end = usize::MAX;
+            while let Some((row, lanes)) = warp.rows[space as usize].newest_of(among, end) {
+                if lanes & taken != 0 {
+                    break 'step;
+                }
+                parts[len] = Part { space, row, lanes };
+                (len, taken, end) = (len + 1, taken | lanes, row);
             }
         }
-        for space in SPACES {
-            let groups = &all[space as usize];
-            for group in &groups.list[..groups.len] {
-                let rows = &warp.rows[space as usize];
-                // SAFETY: the hull of these lanes, each of which stores a word, was found there.
-                world.changed |= unsafe { rows.put(group) };
-                let flushes = &mut self.counts.flushes[space as usize];
-                warp.count_out(space, (group.lanes, group.lanes & rows.rows[group.row].strong), flushes);
-                warp.rows[space as usize].take_all(group);
+        let parts = &parts[..len];
+        for lane in lanes(taken) {
+            if let Some(part) = parts.iter().find(|part| part.lanes >> lane & 1 != 0) {
+                Self::write(at, &warp.rows[part.space as usize].entry(part.row, lane), world);
             }
-            warp.rows[space as usize].tidy();
         }
-        Some(())
+        parts.iter().for_each(|part| self.take_part(at, part));
+    }
+
+    /// Writes entries to memory.
+    fn write_part(&self, at: &At, part: &Part, world: &mut World<'_>) {
+        let rows = &self.warps[at.warp as usize].rows[part.space as usize];
+        // Whoever looks on is told of each entry, and what is held back from beyond the device is held entry by entry.
+        let each = world.notes.is_some() || part.space == Space::Global && world.held.is_some();
+        if each || !rows.put(part.row, part.lanes, at.cta, world) {
+            lanes(part.lanes).for_each(|lane| Self::write(at, &rows.entry(part.row, lane), world));
+        }
+    }
+
+    /// Takes entries out. Rows are to be tidied afterwards.
+    fn take_part(&mut self, at: &At, part: &Part) {
+        let warp = &mut self.warps[at.warp as usize];
+        let Part { space, row, lanes } = *part;
+        let strong = lanes & warp.rows[space as usize].rows[row].strong;
+        warp.count_out(space, (lanes, strong), &mut self.counts.flushes[space as usize]);
+        warp.rows[space as usize].lower(lanes, row);
+        warp.rows[space as usize].clear(row, lanes);
+    }
+}
+
+/// What a step takes out of a row.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    space: Space,
+    row: usize,
+    lanes: u32,
+}
+
+impl Default for Part {
+    fn default() -> Part {
+        Part { space: Space::Global, row: 0, lanes: 0 }
     }
 }
 
 impl Rows {
-    /// Finds the newest entries of these lanes. None: they are in too many rows, or some of their places overlap, or they are no words.
-    fn newest_of(&self, lanes: u32, groups: &mut Groups) -> Option<()> {
-        let mut left = lanes;
-        for (at, mask) in self.masks.iter().enumerate().rev() {
-            if left == 0 {
-                break;
-            }
-            let these = mask & left;
-            if these == 0 {
-                continue;
-            }
-            let row = &self.rows[at];
-            // Steps of addresses that are there are far less than that.
-            let is_plain = row.bytes == WORD && row.step.cast_signed().unsigned_abs() < FAR;
-            let to = groups.list.get_mut(groups.len).filter(|_| is_plain)?;
-            let targets =
-                if row.scattered == 0 { Targets::stepped(row.base, row.step) } else { self.targets(at) };
-            let hull = targets.hull(these, WORD.into());
-            let group = Group { row: at, lanes: these, hull, host: std::ptr::null_mut() };
-            *to = group;
-            if !groups.list[..groups.len].iter().all(|other| self.are_apart(&group, other)) {
-                return None;
-            }
-            groups.len += 1;
-            left &= !these;
-        }
-        Some(())
+    /// The last row before this one that has some of these lanes, and which.
+    fn newest_of(&self, among: u32, end: usize) -> Option<(usize, u32)> {
+        let masks = &self.masks[..end.min(self.masks.len())];
+        let row = masks.iter().rposition(|mask| mask & among != 0)?;
+        Some((row, masks[row] & among))
     }
 
-    /// Whether two groups of a warp's lanes surely have no byte in common.
-    fn are_apart(&self, group: &Group, other: &Group) -> bool {
-        if group.hull.1 < other.hull.0 || other.hull.1 < group.hull.0 {
-            return true;
-        }
-        let (one, two) = (&self.rows[group.row], &self.rows[other.row]);
-        if one.step != two.step || one.step < WORD.into() || (one.scattered | two.scattered) != 0 {
+    /// Writes the entries of these lanes of a row to memory, if all of it is in one piece. Answers false when nothing was done.
+    fn put(&self, row: usize, among: u32, cta: u32, world: &mut World<'_>) -> bool {
+        let Row { bytes, base, step, scattered, .. } = self.rows[row];
+        // Steps of addresses that are there are far less than that.
+        if step.cast_signed().unsigned_abs() >= FAR {
             return false;
         }
-        // Words are aligned, so that they are the same or apart: a lane's is the same as that of the lane so far on.
-        let (distance, step) = (one.base.wrapping_sub(two.base).cast_signed(), one.step.cast_signed());
-        let on = distance / step;
-        if distance % step != 0 || on.abs() >= 32 {
-            return true;
+        if scattered != 0 {
+            return self.put_at(
+                (row, among),
+                |lane| self.address(row, lane),
+                self.targets(row).hull(among, bytes.into()),
+                cta,
+                world,
+            );
         }
-        let met = if on >= 0 { group.lanes << on } else { group.lanes >> -on };
-        met & other.lanes == 0
+        let address = |lane: usize| base.wrapping_add(step.wrapping_mul(lane as u64));
+        let ends = [among.trailing_zeros() & 31, 31 - (among | 1).leading_zeros()];
+        let [a, b] = ends.map(|lane| address(lane as usize));
+        let hull = (a.min(b), a.max(b).saturating_add(u64::from(bytes) - 1));
+        self.put_at((row, among), address, hull, cta, world)
     }
 
-    /// Writes entries to memory; whether it held something else.
-    ///
-    /// # Safety
-    /// The group's hull is where it says.
-    unsafe fn put(&self, group: &Group) -> bool {
-        let Row { base, step, scattered, .. } = self.rows[group.row];
-        let mut changed = 0;
-        for lane in lanes(group.lanes) {
-            let address = match scattered {
-                0 => base.wrapping_add(step.wrapping_mul(lane as u64)),
-                _ => self.address(group.row, lane),
-            };
-            let value = self.word(group.row, lane, 0);
-            // SAFETY: the caller's promise: the lane's word lies in the hull. Memory of the host is not aligned as the device's.
-            unsafe {
-                let to = group.host.add(address.wrapping_sub(group.hull.0) as usize).cast::<u32>();
-                changed |= to.read_unaligned() ^ value;
-                to.write_unaligned(value);
+    /// The same for a row whose lanes store at these addresses, between the hull's ends.
+    #[inline(always)]
+    fn put_at(
+        &self,
+        (row, among): (usize, u32),
+        address: impl Fn(usize) -> u64,
+        hull: (u64, u64),
+        cta: u32,
+        world: &mut World<'_>,
+    ) -> bool {
+        let Some(host) = world.span(cta, hull) else { return false };
+        let at = |lane| host.wrapping_add(address(lane).wrapping_sub(hull.0) as usize);
+        // SAFETY: the hull of these lanes was found there, and each has so many bytes in it.
+        world.changed |= unsafe {
+            match (self.rows[row].bytes, self.plane(row, 0)) {
+                (4, Some(words)) => write(among, at, |lane| words[lane]),
+                (4, None) => write(among, at, |lane| self.word(row, lane, 0)),
+                (8, _) => write(among, at, |lane| self.entry(row, lane).value[0]),
+                (16, _) => write(among, at, |lane| self.entry(row, lane).value),
+                _ => return false,
             }
-        }
-        changed != 0
-    }
-
-    /// Takes entries out of a row, newest of their lanes; [`Self::tidy`] is to come next.
-    fn take_all(&mut self, group: &Group) {
-        self.lower(group.lanes, group.row);
-        self.clear(group.row, group.lanes);
+        };
+        true
     }
 }
 
+/// Writes a value of each of these lanes; answers whether there was another.
+///
+/// # Safety
+/// `to` answers what is valid for a value's bytes.
+#[inline(always)]
+unsafe fn write<T: PartialEq>(among: u32, to: impl Fn(usize) -> *mut u8, value: impl Fn(usize) -> T) -> bool {
+    let mut changed = false;
+    for lane in lanes(among) {
+        let (to, value) = (to(lane).cast::<T>(), value(lane));
+        // SAFETY: the caller's promise. Memory of the host is not aligned as the device's.
+        unsafe {
+            changed |= to.read_unaligned() != value;
+            to.write_unaligned(value);
+        }
+    }
+    changed
+}
+
 impl Warp {
-    /// Those of these lanes that have an entry of the space.
-    fn with_entries(&self, among: u32, space: Space) -> u32 {
-        self.full(among, space, 1)
+    /// What a step takes out of a row first, and whether that is all of the step.
+    #[inline(always)]
+    fn first_part(&self, among: u32, spaces: &[Space]) -> Option<(Part, bool)> {
+        let of = |space: Space| Some((space, self.rows[space as usize].newest_of(among, usize::MAX)?));
+        let mut parts = spaces.iter().filter_map(|space| of(*space));
+        let (space, (row, lanes)) = parts.next()?;
+        let next = self.rows[space as usize].newest_of(among, row).map(|(_, lanes)| lanes);
+        let next = next.or_else(|| Some(parts.next()?.1.1));
+        Some((Part { space, row, lanes }, next.is_none_or(|next| next & lanes != 0)))
     }
 
     /// An entry of each of these lanes goes, of which some are strong. `flushes`: how often buffers of each length were emptied.

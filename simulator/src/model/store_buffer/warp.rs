@@ -108,24 +108,17 @@ impl Warp {
         self.entries[0][lane] | self.entries[1][lane] == 0
     }
 
-    /// Keeps what these lanes store, which have no entry of these bytes. `join`: the row whose lanes are at the same
-    /// addresses, if there is one.
+    /// Keeps what these lanes store, which have no entry of these bytes.
     #[inline]
     pub fn push(
         &mut self,
         space: Space,
-        (targets, bytes, join): (&Targets, u32, Option<usize>),
+        (targets, bytes): (&Targets, u32),
         (among, strong): (u32, bool),
         values: &Planes,
         numbers: Option<&[u32; 32]>,
     ) {
-        let rows = &mut self.rows[space as usize];
-        match join {
-            Some(row) if rows.may_join(row, targets, numbers.is_some()) => {
-                rows.join(among, strong, (values, numbers));
-            }
-            _ => rows.push(targets, bytes, (among, strong), values, numbers),
-        }
+        self.rows[space as usize].push(targets, bytes, (among, strong), values, numbers);
         for (lane, entries) in self.entries[space as usize].iter_mut().enumerate() {
             *entries += among >> lane & 1;
         }

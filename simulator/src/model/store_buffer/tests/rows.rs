@@ -114,10 +114,8 @@ fn rows_answer_as_lists_of_entries_do() {
                 warp.replace((space, row), (1 << lane, strong), &values, None);
             }
         }
-        let join = warp.rows[space as usize].rows.len().checked_sub(1);
-        let join = join.filter(|row| warp.rows[space as usize].rows[*row].bytes == bytes as u8);
         if fresh != 0 {
-            warp.push(space, (&targets, bytes, join), (fresh, strong), &values, None);
+            warp.push(space, (&targets, bytes), (fresh, strong), &values, None);
         }
         for (lane, list) in lists.iter().enumerate() {
             assert_eq!(warp.entries[space as usize][lane] as usize, list.len());
