@@ -45,6 +45,7 @@ mod observed;
 mod observed_files;
 mod only_read;
 mod opcodes;
+mod parted_warps;
 mod places;
 mod polls;
 mod quiet;

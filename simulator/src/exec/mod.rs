@@ -311,8 +311,9 @@ impl<'a> Machine<'a> {
             };
             let done = u64::from(granted.saturating_sub(operations));
             self.progress.counts.operations += done;
+            let again = std::mem::take(&mut self.progress.again);
             if self.residents.warps[warp as usize].parting != Parting::None {
-                self.residents.warps[warp as usize].turn_over(done as u32);
+                self.residents.warps[warp as usize].turn_over((done as u32).saturating_sub(again));
             }
             match stop {
                 Ok(Stop::Turn) => self.note_poll(w),

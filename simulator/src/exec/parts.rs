@@ -65,6 +65,8 @@ pub(super) struct Progress {
     pub counts: Counts,
     /// Which turns, modulo 64, go to a part of a warp.
     pub phase: u64,
+    /// How many operations of the turn only prepared for what a fragment still stands at.
+    pub again: u32,
     /// Somebody else became runnable: the turn ends.
     pub woken: bool,
 }

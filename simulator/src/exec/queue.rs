@@ -31,7 +31,6 @@ impl Machine<'_> {
         let bits = scheduler.random();
         if bits & 7 == 0 {
             let ready = warp.ready();
-            warp.parting = Parting::None;
             if ready != 0 {
                 let nth = ((bits >> 32) * u64::from(ready.count_ones())) >> 32;
                 warp.favoured = (0..nth).fold(ready, |lanes, _| lanes & (lanes - 1)).trailing_zeros();
@@ -39,8 +38,9 @@ impl Machine<'_> {
             return operations;
         }
         match warp.parting {
-            Parting::Behind { operations: lead, .. } => operations.min(lead),
-            _ => warp.pass_on(&self.residents.frames, self.given.turns, operations, bits),
+            Parting::Apart { lead: 0, .. } => operations,
+            Parting::Apart { lead, .. } => operations.min(lead),
+            Parting::None => warp.pass_on(&self.residents.frames, self.given.turns, operations, bits),
         }
     }
 

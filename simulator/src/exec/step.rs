@@ -97,6 +97,13 @@ impl Machine<'_> {
                     }
                 }};
             }
+            // Others could see something, and `pc` is still to be done.
+            macro_rules! again {
+                () => {{
+                    self.progress.again += 1;
+                    visible!();
+                }};
+            }
             // A visible operation is done and `pc` is behind it.
             macro_rules! visible {
                 () => {{
@@ -189,7 +196,7 @@ impl Machine<'_> {
                                 pc += 1;
                                 slice = slice.saturating_sub(QUIET_LOAD);
                             }
-                            Ok(Did::Again) => visible!(),
+                            Ok(Did::Again) => again!(),
                             Err(trouble) => return Err(self.fault(w, pc, *trouble)),
                         }
                     }
@@ -302,7 +309,7 @@ impl Machine<'_> {
                         save!();
                         match self.control(w, selected.index, inst, active) {
                             Ok(Flow::Next) => pc += 1,
-                            Ok(Flow::Again) => visible!(),
+                            Ok(Flow::Again) => again!(),
                             Ok(Flow::Visible) => {
                                 pc += 1;
                                 *left -= 1;

@@ -164,15 +164,14 @@ impl Default for Passing {
     }
 }
 
-/// A converged warp of which some lanes were sent ahead for a turn.
+/// A converged warp that fell into two parts because one was sent ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parting {
     /// Nothing of the kind.
     None,
-    /// This is their turn.
-    Ahead,
-    /// The others are that many visible operations behind the fragment of this lane.
-    Behind { lane: u32, operations: u32 },
+    /// The part with this lane has done so many more visible operations than the other, or as many and stands where the other
+    /// comes to next.
+    Apart { lane: u32, lead: u32 },
 }
 
 /// No lane is favoured.
@@ -200,7 +199,7 @@ impl Warp {
         if self.fragments[0].state == State::Ready && lanes != 0 && lanes != mask {
             self.split(0, lanes);
             self.favoured = lanes.trailing_zeros();
-            self.parting = Parting::Ahead;
+            self.parting = Parting::Apart { lane: self.favoured, lead: 0 };
         }
     }
 
@@ -245,14 +244,25 @@ impl Warp {
         ready.min_by_key(|(_, f)| (u32::MAX - frames.get(f.frame).depth, turns.turn(f.pc))).map(|(at, _)| at)
     }
 
-    /// A turn of so many visible operations is over.
+    /// A turn is over, in which so many visible operations were done.
     pub fn turn_over(&mut self, operations: u32) {
-        self.parting = match self.parting {
-            Parting::Ahead if operations > 0 => Parting::Behind { lane: self.favoured, operations },
-            Parting::Behind { lane, operations: lead } if lead > operations => {
-                Parting::Behind { lane, operations: lead - operations }
+        let Parting::Apart { lane, lead } = self.parting else { return };
+        let [a, b] = self.fragments[..] else {
+            self.parting = Parting::None;
+            return;
+        };
+        let ahead = if a.mask >> lane & 1 != 0 { a.mask } else { b.mask };
+        self.parting = match self.favoured {
+            favoured if favoured < 32 && ahead >> favoured & 1 != 0 => {
+                Parting::Apart { lane, lead: lead + operations }
             }
-            _ => Parting::None,
+            // They were to meet in this turn.
+            NOBODY if lead == 0 => Parting::None,
+            _ if operations <= lead => Parting::Apart { lane, lead: lead - operations },
+            _ => {
+                let behind = (a.mask | b.mask) & !ahead;
+                Parting::Apart { lane: behind.trailing_zeros(), lead: operations - lead }
+            }
         };
     }
 
@@ -275,9 +285,9 @@ impl Warp {
         // one behind has done as many operations as the one ahead.
         match self.parting {
             Parting::None => self.regroup(),
-            Parting::Ahead => {}
-            Parting::Behind { lane, .. } => match self.behind(lane) {
-                Some(index) => return Some(Selected { index, stop: u32::MAX, diverged: true }),
+            Parting::Apart { .. } if self.favoured != NOBODY => {}
+            Parting::Apart { lane, lead } => match self.behind(lane, lead) {
+                Some(selected) => return Some(selected),
                 None => {
                     self.parting = Parting::None;
                     self.regroup();
@@ -296,12 +306,14 @@ impl Warp {
         Some(Selected { index, stop, diverged: self.fragments.len() > 1 })
     }
 
-    /// The part that was left behind by the one with this lane, while there are these two and it can run.
-    fn behind(&self, lane: u32) -> Option<usize> {
+    /// The part that was left behind by the one with this lane, while there are these two, it can run, and they have not met.
+    fn behind(&self, lane: u32, lead: u32) -> Option<Selected> {
         let [a, b] = self.fragments[..] else { return None };
         let index = usize::from(a.mask >> lane & 1 != 0);
-        let behind = if index == 1 { b } else { a };
-        (behind.state == State::Ready).then_some(index)
+        let (ahead, behind) = if index == 1 { (a, b) } else { (b, a) };
+        let met = lead == 0 && ahead.pc == behind.pc && ahead.frame == behind.frame;
+        let stop = if lead == 0 && ahead.frame == behind.frame { ahead.pc } else { u32::MAX };
+        (behind.state == State::Ready && !met).then_some(Selected { index, stop, diverged: true })
     }
 
     /// Joins fragments that stand at the same instruction of the same frame.
