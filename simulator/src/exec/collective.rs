@@ -140,8 +140,13 @@ impl Machine<'_> {
         match self.given.program.collectives[parts[0].index as usize].what {
             Together::Matrix(matrix) => {
                 let mut frames = [std::ptr::null_mut(); 32];
-                for part in parts {
-                    lanes(part.lanes).for_each(|lane| frames[lane] = part.rows);
+                match parts {
+                    [all] if all.lanes == u32::MAX => frames = [all.rows; 32],
+                    _ => {
+                        for part in parts {
+                            lanes(part.lanes).for_each(|lane| frames[lane] = part.rows);
+                        }
+                    }
                 }
                 self.matrix(w, &frames, matrix, parts[0].pc)?;
             }

@@ -28,12 +28,15 @@ mod queue;
 mod resolve;
 mod rows;
 mod shape;
+mod spot;
 mod stack;
 mod step;
 mod tally;
 mod texture;
 mod unwritten;
 mod warp;
+
+use std::cell::Cell;
 
 use asynchronous::Asynchrony;
 pub(crate) use atomic::{combine, combine_wide, give_wide, read_memory, write_memory};
@@ -183,6 +186,7 @@ impl<'a> Machine<'a> {
             progress: Progress::default(),
             paths: Paths {
                 regions: vec![Region::NONE; program.accesses.len() + program.atomics.len() + 1],
+                spots: [Region::NONE; 2].map(Cell::new),
                 strides: vec![[0; 2]; warps as usize * resolve::STRIDES],
                 pointers: [0; 32],
                 unwritten: Unwritten::new(plan.kernel.targets.as_deref(), plan.spec.params),
@@ -331,6 +335,7 @@ impl<'a> Machine<'a> {
     #[cold]
     fn forget_regions(&mut self) {
         self.paths.regions.fill(Region::NONE);
+        self.paths.spots.iter().for_each(|spot| spot.set(Region::NONE));
         self.polls.forget();
     }
 

@@ -76,6 +76,8 @@ pub(super) struct Paths {
     /// Where each access found its memory last: by index of access, then of atomic; the last one is for what
     /// the device's own functions read.
     pub regions: Vec<Region>,
+    /// Where those found theirs last that check the bytes of each lane: who reads, and who writes.
+    pub spots: [Cell<Region>; 2],
     /// Where each warp's accesses went last, and how far from the time before: see [`crate::exec::resolve::STRIDES`].
     pub strides: Vec<[u64; 2]>,
     /// Host pointers of the lanes of the access in progress, when they follow no pattern.

@@ -4,8 +4,8 @@ use bugaroo_ptx::op::AtomOp;
 use bugaroo_ptx::types::Type;
 use bugaroo_semantics::event::CopyId;
 
-use super::Spot;
 use crate::exec::atomic::{combine_elements, read_memory, write_memory};
+use crate::exec::spot::Spot;
 use crate::exec::{Machine, Trouble};
 use crate::fault::LaunchFault;
 

@@ -25,7 +25,6 @@ use bugaroo_ptx::types::{Space, Type};
 use super::data::{lanes, read_lane, row, write_lane};
 use super::step::Flow;
 use super::{Machine, Trouble};
-use crate::address::{SHARED_WINDOW, Window, window};
 use crate::alu::Width;
 use crate::decoded::{Address, Asynchronous, Base};
 use crate::fault::{StopKind, TouchKind};
@@ -152,15 +151,16 @@ impl Machine<'_> {
                 return Ok(Flow::Next);
             }
             Asynchronous::Wait { bulk, keep, read } => {
+                let groups = &mut self.asynchrony.groups[w][usize::from(*bulk)];
+                // Waiting for all commits first.
+                lanes(active).for_each(|lane| groups[lane] += u32::from(keep.is_none()));
+                let limits = groups.map(|committed| committed.saturating_sub(keep.unwrap_or(0)));
+                self.complete_copies(w, |copy| {
+                    let waits = copy.bulk == *bulk && active >> copy.lane & 1 != 0;
+                    waits && copy.group < limits[copy.lane as usize]
+                });
                 for lane in lanes(active) {
-                    let committed = &mut self.asynchrony.groups[w][usize::from(*bulk)][lane];
-                    // Waiting for all commits first.
-                    *committed += u32::from(keep.is_none());
-                    let limit = committed.saturating_sub(keep.unwrap_or(0));
-                    self.complete_copies(w, |copy| {
-                        copy.lane == lane as u32 && copy.bulk == *bulk && copy.group < limit
-                    });
-                    self.observed_awaited((w, lane as u32), *bulk, limit, *read);
+                    self.observed_awaited((w, lane as u32), *bulk, limits[lane], *read);
                 }
             }
             Asynchronous::Copy { dst, src, bytes, src_bytes, ignore } => {
@@ -274,64 +274,8 @@ impl Machine<'_> {
         base.wrapping_add(address.offset)
     }
 
-    /// Checks bytes of global memory, or of a block's shared memory, and finds them.
-    pub(super) fn spot(
-        &self,
-        w: usize,
-        space: Space,
-        address: u64,
-        bytes: u64,
-        align: u64,
-        access: TouchKind,
-    ) -> Result<Spot, StopKind> {
-        let size = u32::try_from(bytes).unwrap_or(u32::MAX);
-        if align.is_power_of_two() && address & (align - 1) != 0 {
-            return Err(StopKind::Misaligned { address, size, access });
-        }
-        let outside = |near| StopKind::OutOfBounds { address, size, access, near };
-        let offset = match (space, window(address)) {
-            (Space::Shared, _) => Some(address),
-            (Space::Generic, Window::Shared) => Some(address - SHARED_WINDOW),
-            _ => None,
-        };
-        if let Some(offset) = offset {
-            if let Some(pointer) = self.other_block(w, space, address, bytes)? {
-                return Ok(Spot::Shared(pointer));
-            }
-            let limit = u64::from(self.given.plan.shared_bytes);
-            if offset > limit || bytes > limit - offset {
-                return Err(outside(None));
-            }
-            let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared;
-            return Ok(Spot::Shared(shared.wrapping_add(offset as usize)));
-        }
-        let write = access != TouchKind::Read;
-        match self.memory.region(address, write) {
-            _ if space == Space::Generic && window(address) != Window::Global => Err(outside(None)),
-            Some(region) if bytes <= region.len && address - region.base <= region.len - bytes => {
-                Ok(Spot::Global(address, write))
-            }
-            _ if self.memory.was_freed(address) => Err(StopKind::Freed { address, size, access }),
-            _ => Err(self
-                .memory
-                .refused(address, size, access)
-                .unwrap_or_else(|| outside(self.memory.nearest(address)))),
-        }
-    }
-
-    /// The host's address of checked bytes; None when their memory has been freed meanwhile.
-    pub(super) fn pointer(&self, spot: Spot, bytes: u64) -> Option<*mut u8> {
-        match spot {
-            Spot::Shared(pointer) => Some(pointer),
-            Spot::Global(address, write) => {
-                let region = self.memory.region(address, write)?;
-                (bytes <= region.len && address - region.base <= region.len - bytes)
-                    .then(|| address.wrapping_add(region.bias) as *mut u8)
-            }
-        }
-    }
-
     /// Checks a copy.
+    #[inline(always)]
     fn transfer(
         &self,
         w: usize,
@@ -352,13 +296,4 @@ impl Machine<'_> {
             reduce: None::<(bugaroo_ptx::op::AtomOp, Type)>,
         })
     }
-}
-
-/// Bytes that have been checked. Shared memory does not move while its block runs; global memory may be freed
-/// between two turns, by the host, and is looked up again.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Spot {
-    Shared(*mut u8),
-    /// The flag is set for who writes.
-    Global(u64, bool),
 }

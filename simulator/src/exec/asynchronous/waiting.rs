@@ -3,11 +3,11 @@
 use bugaroo_ptx::op::MbarrierOp;
 use bugaroo_ptx::types::{Semantics, Space};
 
-use super::Spot;
 use super::mbarrier::{self, Word};
 use crate::alu::Width;
 use crate::decoded::{Address, Asynchronous};
 use crate::exec::data::{lanes, read_lane, row, write_lane};
+use crate::exec::spot::Spot;
 use crate::exec::step::Flow;
 use crate::exec::warp::State;
 use crate::exec::{Machine, Trouble};
@@ -34,7 +34,7 @@ impl Machine<'_> {
     pub(super) fn mbarrier_pointer(&self, w: usize, space: Space, address: u64) -> Result<*mut u8, StopKind> {
         match self.spot(w, space, address, 8, 8, TouchKind::Atomic)? {
             Spot::Shared(pointer) => Ok(pointer),
-            Spot::Global(..) => {
+            Spot::Read(_) | Spot::Written(_) => {
                 Err(StopKind::BadMbarrier { address, problem: "does not lie in shared memory" })
             }
         }

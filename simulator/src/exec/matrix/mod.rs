@@ -9,9 +9,9 @@ mod warpgroup;
 
 use bugaroo_ptx::op::MatrixPart;
 
-use super::asynchronous::Spot;
 use super::data::{lanes, read_lane, row, write_lane};
 use super::observed::Elements;
+use super::spot::Spot;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::alu::tensor::places::{per_register, width, wmma_place};
@@ -185,6 +185,7 @@ impl Machine<'_> {
     }
 
     /// The 16 bytes of a row of a small matrix, whose address the lane of this number gives.
+    #[inline]
     fn line(
         &self,
         w: usize,
@@ -240,6 +241,11 @@ fn transposed(words: &[u32; 32]) -> [u32; 32] {
 /// # Safety
 /// Those lanes' frames have a row of 32 bits there.
 unsafe fn write_words(frames: &[*mut u8; 32], mask: u32, dst: u32, words: &[u32; 32]) {
+    if frames.iter().all(|frame| *frame == frames[0]) && mask == u32::MAX {
+        // SAFETY: the caller's promise.
+        unsafe { *frames[0].add(dst as usize).cast::<[u32; 32]>() = *words };
+        return;
+    }
     for lane in lanes(mask) {
         // SAFETY: the caller's promise.
         unsafe { write_lane(frames[lane].add(dst as usize), Width::W32, lane, u64::from(words[lane])) };

@@ -11,7 +11,8 @@ use bugaroo_semantics::effect::strong_among;
 use bugaroo_semantics::event::{CopyId, Event, Proxy, Range, WhoseBytes};
 
 use super::{Lanes, Machine, Observed};
-use crate::exec::asynchronous::{Spot, Transfer, What};
+use crate::exec::asynchronous::{Transfer, What};
+use crate::exec::spot::Spot;
 
 /// Copies of a warp that an mbarrier has counted and that are kept for a wait to come.
 const KEPT: usize = 4096;
@@ -76,7 +77,9 @@ impl Machine<'_> {
     pub(super) fn observed_spot(&self, spot: Spot, bytes: u64) -> Range {
         match spot {
             Spot::Shared(pointer) => self.observed_shared(pointer, bytes),
-            Spot::Global(address, _) => Range { memory: WhoseBytes::Global, address, bytes },
+            Spot::Read(address) | Spot::Written(address) => {
+                Range { memory: WhoseBytes::Global, address, bytes }
+            }
         }
     }
 

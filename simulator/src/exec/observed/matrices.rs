@@ -9,7 +9,7 @@ use bugaroo_semantics::event::{AccessKind, Values};
 
 use super::sourced::Marks;
 use super::{Doing, Going, Machine};
-use crate::exec::asynchronous::Spot;
+use crate::exec::spot::Spot;
 
 /// The elements of the same number of all lanes.
 pub(in crate::exec) struct Elements {
