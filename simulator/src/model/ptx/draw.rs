@@ -76,10 +76,15 @@ impl ThreadState {
         (((self.draw() >> 32) * count as u64) >> 32) as usize
     }
 
-    /// For how many of its thread's own accesses something waits: mostly few, at most 128.
+    /// See [`patience`].
     #[inline]
     pub(super) fn patience(&mut self) -> u64 {
-        let draw = self.draw();
-        1 + ((draw >> 32) & ((2 << (draw & 7).min(6)) - 1))
+        patience(self.draw())
     }
+}
+
+/// By a draw, for how many of its thread's own accesses something waits: mostly few, at most 128.
+#[inline]
+pub(super) fn patience(draw: u64) -> u64 {
+    1 + ((draw >> 32) & ((2 << (draw & 7).min(6)) - 1))
 }

@@ -20,6 +20,7 @@ use bugaroo_ptx::op::FenceKind;
 
 use super::PlainMemory;
 use super::barriers::Barriers;
+use super::draw::patience;
 use super::until::{NEVER, until};
 use super::{Chances, MemorySpace, PtxMachine, Scope, ThreadKey};
 use crate::exec::lanes;
@@ -36,6 +37,8 @@ use meetings::lanes_of;
 
 /// Lanes by which what the machine keeps of a thread is fetched ahead.
 const AHEAD: usize = 2;
+/// Of so many stores by a warp and one more, one is of lanes whose stores wait for a time of their own.
+const APART: u64 = 7;
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
@@ -316,7 +319,13 @@ impl MemoryModel for PtxModel {
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
-        self.each_lane(at, access, world, |model, lane, memory| model.store_lane(at, lane, access, memory))
+        // What a warp's stores meet on their way to memory lies together, so that they mostly go there together.
+        let draw = self.draw();
+        self.machine.set_together((draw >> 60 & APART != 0).then(|| patience(draw)));
+        let next = self
+            .each_lane(at, access, world, |model, lane, memory| model.store_lane(at, lane, access, memory));
+        self.machine.set_together(None);
+        next
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {

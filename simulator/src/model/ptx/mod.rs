@@ -89,6 +89,8 @@ pub struct PtxMachine {
     /// Loads that are pending beyond a release of their threads, with their slots.
     passed: Vec<(GranuleSpan, usize)>,
     budget: forget::Budget,
+    /// For how many accesses stores wait, where those of a warp's lanes do so together.
+    together: Option<u64>,
 }
 
 /// What is known of the launch.
@@ -142,7 +144,13 @@ impl PtxMachine {
             sc: ScFences { device: Rc::default(), by_cta: FxHashMap::default() },
             passed: Vec::new(),
             budget: forget::Budget::new(bytes),
+            together: None,
         }
+    }
+
+    /// For how many of their threads' accesses the next stores wait, those that do; `None`: each for a time of its own.
+    pub(super) fn set_together(&mut self, accesses: Option<u64>) {
+        self.together = accesses;
     }
 
     /// What is known of the launch: each CTA has one thread.

@@ -65,7 +65,7 @@ impl PtxMachine {
         }
         let thread = &mut self.threads[slot];
         if thread.store_waits(&self.chances) {
-            let due = thread.clock.count + thread.patience();
+            let due = thread.clock.count + self.together.unwrap_or_else(|| thread.patience());
             thread.clock.due = thread.clock.due.min(due);
             self.told.waited += 1;
             let name = match memory.notes() {
