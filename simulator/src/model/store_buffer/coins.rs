@@ -15,6 +15,18 @@ pub(super) struct Coins {
     places: Vec<u32>,
     rows: Vec<[u32; 32]>,
     unused: Vec<u32>,
+    last: Option<Tossed>,
+}
+
+/// Coins that have been tossed for a store that is not done yet: it is asked about again after each step of what drains before it.
+#[derive(Clone, Copy, Debug)]
+struct Tossed {
+    warp: u32,
+    slot: u32,
+    elements: u32,
+    threshold: u64,
+    /// Those that are less than the threshold, of all lanes.
+    less: u32,
 }
 
 impl Coins {
@@ -32,6 +44,7 @@ impl Coins {
 
     /// Threads of another block come into this warp slot: all begin at zero.
     pub fn reset(&mut self, warp: u32) {
+        self.last = None;
         let first = self.store_sites * warp as usize;
         for place in &mut self.places[first..first + self.store_sites] {
             if *place != 0 {
@@ -64,6 +77,12 @@ impl Coins {
         if threshold == 0 {
             return 0;
         }
+        if let Some(last) = &self.last
+            && (last.warp, last.slot) == (at.warp, slot)
+            && (last.elements, last.threshold) == (elements, threshold)
+        {
+            return last.less & among;
+        }
         let (key, first) = (self.key, at.first_thread as u32);
         let counts = *self.row(at.warp, slot);
         let mut less = 0;
@@ -72,11 +91,13 @@ impl Coins {
             let coin = coin(key, thread, site, count.wrapping_mul(elements));
             less |= u32::from(u64::from(coin) < threshold) << lane;
         }
+        self.last = Some(Tossed { warp: at.warp, slot, elements, threshold, less });
         less & among
     }
 
     /// The lanes have come by a store site once more.
     pub fn count(&mut self, at: &At, slot: u32) {
+        self.last = None;
         for (lane, count) in self.row(at.warp, slot).iter_mut().enumerate() {
             *count = count.wrapping_add(at.lanes >> lane & 1);
         }
