@@ -36,6 +36,7 @@
 
 pub(crate) mod accessed;
 mod beyond;
+mod fetch;
 mod held;
 pub(crate) mod lockstep;
 pub(crate) mod notes;

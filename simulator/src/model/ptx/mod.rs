@@ -24,7 +24,6 @@ mod barriers;
 mod chains;
 mod draw;
 mod engine;
-mod fetch;
 mod forget;
 mod history;
 mod kept;

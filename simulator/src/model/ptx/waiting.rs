@@ -6,7 +6,7 @@
 use bugaroo_semantics::location::{GranuleSpan, Value};
 use bugaroo_semantics::scope::Strength;
 
-use super::fetch::fetch;
+use crate::model::fetch::fetch;
 
 /// A store that waits. It becomes a message when it is due, in the order of the granules' stores.
 #[derive(Clone, Copy, Debug)]

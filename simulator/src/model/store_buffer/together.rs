@@ -6,9 +6,15 @@
 
 use super::rows::{Row, Rows};
 use super::*;
+use crate::model::fetch::fetch;
 
 /// So far that lanes would come round the end of all addresses.
 const FAR: u64 = 1 << 56;
+/// So many rows ahead of where they are written, their memory is fetched,
+const AHEAD: usize = 4;
+/// if their bytes lie this near to each other, by lines of the host's cache.
+const NEAR: u64 = 1 << 10;
+const LINE: usize = 64;
 
 impl StoreBuffer {
     /// One step of emptying the buffers of these spaces, in their order, to memory. It empties some of these lanes' at least. Answers false
@@ -23,6 +29,11 @@ impl StoreBuffer {
         let Some((first, is_all)) = self.warps[at.warp as usize].first_part(among, spaces) else {
             return false;
         };
+        if first.space == Space::Global
+            && let Some(next) = first.row.checked_sub(AHEAD)
+        {
+            self.fetch_row(at, next, world);
+        }
         if !is_all {
             self.empty_parts(at, among, spaces, world);
         } else {
@@ -31,6 +42,21 @@ impl StoreBuffer {
         }
         self.warp(at).rows.iter_mut().for_each(Rows::tidy);
         true
+    }
+
+    /// A row is about to be written to memory, which the program may not have touched for long.
+    #[inline(always)]
+    fn fetch_row(&self, at: &At, row: usize, world: &mut World<'_>) {
+        let rows = &self.warps[at.warp as usize].rows[Space::Global as usize];
+        if rows.rows[row].scattered != 0 || rows.masks[row] == 0 {
+            return;
+        }
+        let hull = rows.hull(row, rows.masks[row]).filter(|(first, last)| last - first < NEAR);
+        if let Some((first, last)) = hull
+            && let Some(host) = world.span(at.cta, (first, last))
+        {
+            (0..=last - first).step_by(LINE).for_each(|line| fetch(host.wrapping_add(line as usize)));
+        }
     }
 
     /// The same, where a step takes something out of several rows.
@@ -103,10 +129,6 @@ impl Rows {
     /// Writes the entries of these lanes of a row to memory, if all of it is in one piece. Answers false when nothing was done.
     fn put(&self, row: usize, among: u32, cta: u32, world: &mut World<'_>) -> bool {
         let Row { bytes, base, step, scattered, .. } = self.rows[row];
-        // Steps of addresses that are there are far less than that.
-        if step.cast_signed().unsigned_abs() >= FAR {
-            return false;
-        }
         if scattered != 0 {
             return self.put_at(
                 (row, among),
@@ -116,11 +138,22 @@ impl Rows {
                 world,
             );
         }
+        let Some(hull) = self.hull(row, among) else { return false };
         let address = |lane: usize| base.wrapping_add(step.wrapping_mul(lane as u64));
-        let ends = [among.trailing_zeros() & 31, 31 - (among | 1).leading_zeros()];
-        let [a, b] = ends.map(|lane| address(lane as usize));
-        let hull = (a.min(b), a.max(b).saturating_add(u64::from(bytes) - 1));
         self.put_at((row, among), address, hull, cta, world)
+    }
+
+    /// The first byte that these lanes of a row with a step store to, and the last.
+    #[inline(always)]
+    fn hull(&self, row: usize, among: u32) -> Option<(u64, u64)> {
+        let Row { bytes, base, step, .. } = self.rows[row];
+        // Steps of addresses that are there are far less than that.
+        if step.cast_signed().unsigned_abs() >= FAR {
+            return None;
+        }
+        let ends = [among.trailing_zeros() & 31, 31 - (among | 1).leading_zeros()];
+        let [a, b] = ends.map(|lane| base.wrapping_add(step.wrapping_mul(u64::from(lane))));
+        Some((a.min(b), a.max(b).saturating_add(u64::from(bytes) - 1)))
     }
 
     /// The same for a row whose lanes store at these addresses, between the hull's ends.
