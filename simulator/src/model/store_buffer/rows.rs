@@ -25,17 +25,23 @@ pub(super) struct Row {
     stepped: bool,
     /// The lanes' addresses, and their links in the table, are among the words, from here on. 0: base and step say them.
     pub scattered: u32,
-    /// Where its words begin, and its values.
-    words: u32,
+    at: InWords,
+    /// Lanes whose store is strong.
+    pub strong: u32,
+    pub bucket: InBucket,
+    pub bytes: u8,
+}
+
+/// Where among the words of a warp a row's are.
+#[derive(Clone, Copy, Debug)]
+struct InWords {
+    /// Where they begin, and its values.
+    first: u32,
     values: u32,
     /// Where the numbers are by which whoever looks on calls them; 0 for none.
     numbers: u32,
     /// 31 where each plane has a word for each lane, 0 where it has one for all (then it has one lane).
     wide: u32,
-    /// Lanes whose store is strong.
-    pub strong: u32,
-    pub bucket: InBucket,
-    pub bytes: u8,
 }
 
 /// Where a row is in the table by addresses.
@@ -107,16 +113,13 @@ impl Rows {
             step: targets.step.unwrap_or(0),
             stepped: targets.step.is_some(),
             scattered,
-            words,
-            values: at,
-            numbers: 0,
-            wide,
+            at: InWords { first: words, values: at, numbers: 0, wide },
             strong: if strong { lanes } else { 0 },
             bucket: InBucket::default(),
             bytes: bytes as u8,
         };
         if let Some(numbers) = numbers {
-            row.numbers = self.words.len() as u32;
+            row.at.numbers = self.words.len() as u32;
             if single { self.words.push(numbers[lane]) } else { self.words.extend_from_slice(numbers) }
         }
         self.masks.push(lanes);
@@ -151,7 +154,7 @@ impl Rows {
     /// Adds lanes to the last row, at the addresses that it has for them.
     fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes, Option<&[u32; 32]>)) {
         let row = self.rows.len() - 1;
-        if self.rows[row].wide == 0 {
+        if self.rows[row].at.wide == 0 {
             self.widen();
         }
         let scattered = self.rows[row].scattered != 0;
@@ -175,11 +178,11 @@ impl Rows {
     fn widen(&mut self) {
         let Some(row) = self.rows.last_mut() else { return };
         let planes = u32::from(row.bytes).div_ceil(4);
-        let words = self.words.split_off(row.words as usize);
+        let words = self.words.split_off(row.at.first as usize);
         words.iter().for_each(|word| self.words.extend([*word; 32]));
-        row.wide = 31;
-        if row.numbers != 0 {
-            row.numbers = row.values + 32 * planes;
+        row.at.wide = 31;
+        if row.at.numbers != 0 {
+            row.at.numbers = row.at.values + 32 * planes;
         }
     }
 
@@ -193,11 +196,11 @@ impl Rows {
     ) {
         let row = &mut self.rows[row];
         row.strong |= if strong { lanes } else { 0 };
-        let numbers = numbers.filter(|_| row.numbers != 0).map(|numbers| (row.numbers, numbers));
-        let planes = (0..).step_by(row.wide as usize + 1).map(|at| row.values + at);
+        let numbers = numbers.filter(|_| row.at.numbers != 0).map(|numbers| (row.at.numbers, numbers));
+        let planes = (0..).step_by(row.at.wide as usize + 1).map(|at| row.at.values + at);
         let planes = planes.zip(&values[..usize::from(row.bytes).div_ceil(4)]);
         for (at, plane) in planes.chain(numbers) {
-            if row.wide == 0 {
+            if row.at.wide == 0 {
                 self.words[at as usize] = plane[lanes.trailing_zeros() as usize & 31];
                 continue;
             }
@@ -248,15 +251,15 @@ impl Rows {
     #[inline(always)]
     pub fn word(&self, row: usize, lane: usize, plane: u32) -> u32 {
         let row = &self.rows[row];
-        self.words[(row.values + plane * (row.wide + 1)) as usize + (lane & row.wide as usize)]
+        self.words[(row.at.values + plane * (row.at.wide + 1)) as usize + (lane & row.at.wide as usize)]
     }
 
     /// A word of each lane's value, where the row has them for all.
     #[inline(always)]
     pub fn plane(&self, row: usize, plane: u32) -> Option<&[u32; 32]> {
         let row = &self.rows[row];
-        let at = (row.values + 32 * plane) as usize;
-        if row.wide == 0 { None } else { self.words[at..at + 32].try_into().ok() }
+        let at = (row.at.values + 32 * plane) as usize;
+        if row.at.wide == 0 { None } else { self.words[at..at + 32].try_into().ok() }
     }
 
     /// The entry of a lane in a row.
@@ -272,9 +275,9 @@ impl Rows {
                 [low | word(1) << 32, high]
             }
         };
-        let number = match row.numbers {
+        let number = match row.at.numbers {
             0 => 0,
-            numbers => self.words[numbers as usize + (lane & row.wide as usize)],
+            numbers => self.words[numbers as usize + (lane & row.at.wide as usize)],
         };
         let strong = row.strong >> lane & 1 != 0;
         Entry { address: self.address(at, lane), value, bytes: row.bytes, strong, number }
@@ -343,7 +346,7 @@ impl Rows {
             self.delist();
             let row = self.rows.pop();
             self.masks.pop();
-            self.words.truncate(row.map_or(1, |row| row.words as usize));
+            self.words.truncate(row.map_or(1, |row| row.at.first as usize));
         }
         if self.rows.len() > HOLES && self.rows.len() > 2 * self.live as usize {
             self.compact();
@@ -355,16 +358,18 @@ impl Rows {
         let (masks, rows) = (std::mem::take(&mut self.masks), std::mem::take(&mut self.rows));
         let words = std::mem::replace(&mut self.words, vec![0]);
         self.table.clear();
-        let ends = rows.iter().skip(1).map(|row| row.words).chain([words.len() as u32]);
+        let ends = rows.iter().skip(1).map(|row| row.at.first).chain([words.len() as u32]);
         for ((mask, mut row), end) in masks.iter().zip(rows.iter().copied()).zip(ends) {
             if *mask == 0 {
                 continue;
             }
             let to = self.words.len() as u32;
-            self.words.extend_from_slice(&words[row.words as usize..end as usize]);
-            let moved = |at: u32| if at == 0 { 0 } else { at - row.words + to };
-            let (scattered, values, numbers) = (moved(row.scattered), moved(row.values), moved(row.numbers));
-            row = Row { words: to, scattered, values, numbers, bucket: InBucket::default(), ..row };
+            self.words.extend_from_slice(&words[row.at.first as usize..end as usize]);
+            let moved = |at: u32| if at == 0 { 0 } else { at - row.at.first + to };
+            let (scattered, values, numbers) =
+                (moved(row.scattered), moved(row.at.values), moved(row.at.numbers));
+            let at = InWords { first: to, values, numbers, ..row.at };
+            row = Row { at, scattered, bucket: InBucket::default(), ..row };
             self.masks.push(*mask);
             self.rows.push(row);
             let hull = self.targets(self.rows.len() - 1).hull(*mask, row.bytes.into());
