@@ -18,7 +18,7 @@ pub type Functions = &'static [(&'static str, FunctionAddress)];
 /// Answers for a function that is missing, given its name.
 pub type MissingAnswer = unsafe extern "C" fn(name: *const c_char) -> c_int;
 
-/// Fills `slots` with the functions that `names` stand for; what is missing gets a stub. See [`missing_stub!`](crate::missing_stub).
+/// Fills `slots` with the functions that `names` stand for; what is missing is refused by name. See [`refusal!`](crate::refusal).
 ///
 /// # Safety
 /// `names` are `count` C strings that are never freed, `slots` as many places.
@@ -37,14 +37,14 @@ pub unsafe fn fill_slots(
     }
 }
 
-/// Defines a stub for all names that are missing. It tells a [`MissingAnswer`] the name, which whoever jumps to it leaves in `rax`: that
+/// Defines the function that stands for all names that are missing. It tells a [`MissingAnswer`] the name, which whoever jumps to it leaves in `rax`: that
 /// carries nothing else in a call by the C calling convention of 64-bit Linux without variable arguments.
 #[macro_export]
-macro_rules! missing_stub {
-    ($stub:ident, $missing:ident) => {
+macro_rules! refusal {
+    ($refusal:ident, $missing:ident) => {
         #[doc = concat!("Tells [`", stringify!($missing), "`] the name that its caller left in `rax`.")]
         #[unsafe(naked)]
-        unsafe extern "C" fn $stub() {
+        unsafe extern "C" fn $refusal() {
             std::arch::naked_asm!("mov rdi, rax", "jmp {missing}", missing = sym $missing)
         }
     };

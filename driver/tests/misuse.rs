@@ -367,9 +367,9 @@ fn events() {
 fn what_is_missing_says_so() {
     let trial = trial("what_is_missing_says_so", &baseline(), || {
         assert_eq!(cuInit(0), Status::Success);
-        assert_eq!(cuda::api::missing::stubs::cuTexRefDestroy(), Status::NotSupported);
-        assert_eq!(cuda::api::missing::stubs::cuTexRefDestroy(), Status::NotSupported);
-        assert_eq!(cuda::api::missing::stubs::cuTexRefCreate(), Status::NotSupported);
+        assert_eq!(cuda::api::missing::refused::cuTexRefDestroy(), Status::NotSupported);
+        assert_eq!(cuda::api::missing::refused::cuTexRefDestroy(), Status::NotSupported);
+        assert_eq!(cuda::api::missing::refused::cuTexRefCreate(), Status::NotSupported);
     });
     let stderr = trial.stderr();
     assert_eq!(stderr.matches("bugaroo: cuTexRefDestroy is not supported").count(), 1, "{stderr}");

@@ -2,11 +2,11 @@
 //!
 //! This library exports none of them, as a program may want those of one version and another one those of the next: small
 //! libraries with NVIDIA's names beside it have slots, which [`bugaroo_libraries_bind`] fills when they are loaded. A name
-//! that is missing here gets a stub.
+//! that is missing here is refused by name.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use bugaroo_cuda_abi::{FunctionAddress, fill_slots, missing_stub};
+use bugaroo_cuda_abi::{FunctionAddress, fill_slots, refusal};
 
 use crate::unsupported::unsupported;
 use crate::{cublas, cufft, curand};
@@ -25,7 +25,7 @@ pub fn find(name: &str) -> Option<FunctionAddress> {
     all.find(|(known, _)| *known == name).map(|(_, function)| *function)
 }
 
-/// Fills `slots` with the functions that `names` stand for; what is missing gets a stub that names itself. `version` is the
+/// Fills `slots` with the functions that `names` stand for; what is missing gets a function that refuses by name. `version` is the
 /// library's major number.
 ///
 /// # Safety
@@ -38,10 +38,10 @@ pub unsafe extern "C" fn bugaroo_libraries_bind(
     _version: c_int,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { fill_slots((names, slots, count), find, missing_stub) };
+    unsafe { fill_slots((names, slots, count), find, refuse) };
 }
 
-missing_stub! { missing_stub, missing }
+refusal! { refuse, missing }
 
 /// Answers for a function that this version lacks.
 ///

@@ -1,7 +1,7 @@
 //! Links the libraries from generated assembly.
 //!
 //! Each name is a jump through a slot. A function of the library that it jumps into, as `bugaroo_cudart_bind` of
-//! `libbugaroo_cudart.so`, fills the slots when the library is loaded; a name that it lacks gets a stub there, which learns
+//! `libbugaroo_cudart.so`, fills the slots when the library is loaded; a name that it lacks is refused there by a function which learns
 //! by `rax` whom it stands for.
 
 use std::fmt::Write;

@@ -7,13 +7,13 @@
 //! [`bugaroo_cudart_bind`], by name. So a function of the API is an ordinary `pub unsafe extern "C" fn`
 //! in the file of its subject, and a name in the list here.
 //!
-//! A name that is in no list is answered by a stub.
+//! A name that is in no list is refused by name.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use bugaroo_cuda_abi::{FunctionAddress, fill_slots, missing_stub};
+use bugaroo_cuda_abi::{FunctionAddress, fill_slots, refusal};
 
 use crate::entry::anytime;
 use crate::error::RuntimeError;
@@ -43,7 +43,7 @@ pub fn find(name: &str, version: c_int) -> Option<FunctionAddress> {
 }
 
 /// Fills `slots` with the functions that `names` stand for in a version of the API; what is missing gets
-/// a stub that names itself.
+/// a function that refuses by name.
 ///
 /// # Safety
 /// `names` are `count` C strings that are never freed, `slots` as many places.
@@ -55,10 +55,10 @@ pub unsafe extern "C" fn bugaroo_cudart_bind(
     version: c_int,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { fill_slots((names, slots, count), |name| find(name, version), missing_stub) };
+    unsafe { fill_slots((names, slots, count), |name| find(name, version), refuse) };
 }
 
-missing_stub! { missing_stub, missing }
+refusal! { refuse, missing }
 
 /// Answers for a function that this version lacks: says its name, once, here and to the harness.
 ///

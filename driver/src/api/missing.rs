@@ -42,7 +42,7 @@ pub(super) fn missing(name: impl Into<Cow<'static, str>>) -> Status {
 macro_rules! missing {
     ($($name:ident)*) => {
         /// The functions themselves; the exported names stand beside.
-        pub mod stubs {
+        pub mod refused {
             use bugaroo_device::error::Status;
 
             $(
@@ -52,7 +52,7 @@ macro_rules! missing {
                 }
             )*
         }
-        bugaroo_cuda_abi::slots! { stubs { $($name)* } }
+        bugaroo_cuda_abi::slots! { refused { $($name)* } }
     };
 }
 

@@ -359,9 +359,10 @@ impl Machine<'_> {
         align: u64,
         access: TouchKind,
     ) -> Result<Spot, StopKind> {
-        match self.usual_spot(w, space, address, bytes, align, access) {
-            Some(spot) => Ok(spot),
-            None => self.checked_spot(w, space, address, bytes, align, access),
+        let misaligned = align.is_power_of_two() && address & (align - 1) != 0;
+        match self.usual_spot(w, space, address, bytes, access) {
+            Some(spot) if !misaligned => Ok(spot),
+            _ => self.unusual_spot(w, space, address, bytes, misaligned, access),
         }
     }
 
@@ -373,62 +374,51 @@ impl Machine<'_> {
         space: Space,
         address: u64,
         bytes: u64,
-        align: u64,
         access: TouchKind,
     ) -> Option<Spot> {
-        if align.is_power_of_two() && address & (align - 1) != 0 {
-            return None;
-        }
         if let Some(offset) = shared_offset(space, address) {
             let limit = u64::from(self.given.plan.shared_bytes);
-            let inside = offset < limit && bytes <= limit - offset;
             let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared;
+            let inside = offset <= limit && bytes <= limit - offset;
             return inside.then(|| Spot::Shared(shared.wrapping_add(offset as usize)));
         }
         let write = access != TouchKind::Read;
         let known = self.paths.spots[usize::from(write)].get();
-        let within = address.wrapping_sub(known.base);
-        (within < known.len && bytes <= known.len - within).then(|| Spot::global(address, write))
+        known.holds(address, bytes).then(|| Spot::global(address, write))
     }
 
+    /// The same for all others, and what is wrong with those that are nowhere.
     #[inline(never)]
-    fn checked_spot(
+    fn unusual_spot(
         &self,
         w: usize,
         space: Space,
         address: u64,
         bytes: u64,
-        align: u64,
+        misaligned: bool,
         access: TouchKind,
     ) -> Result<Spot, StopKind> {
         let size = u32::try_from(bytes).unwrap_or(u32::MAX);
-        if align.is_power_of_two() && address & (align - 1) != 0 {
+        if misaligned {
             return Err(StopKind::Misaligned { address, size, access });
         }
         let outside = |near| StopKind::OutOfBounds { address, size, access, near };
-        if let Some(offset) = shared_offset(space, address) {
-            if let Some(pointer) = self.other_block(w, space, address, bytes)? {
-                return Ok(Spot::Shared(pointer));
-            }
-            let limit = u64::from(self.given.plan.shared_bytes);
-            if offset > limit || bytes > limit - offset {
-                return Err(outside(None));
-            }
-            let shared = self.residents.ctas[self.residents.warps[w].cta as usize].shared;
-            return Ok(Spot::Shared(shared.wrapping_add(offset as usize)));
+        if shared_offset(space, address).is_some() {
+            let other = self.other_block(w, space, address, bytes)?;
+            return other.map(Spot::Shared).ok_or_else(|| outside(None));
+        }
+        if space == Space::Generic && window(address) != Window::Global {
+            return Err(outside(None));
         }
         let write = access != TouchKind::Read;
-        match self.region_of_spot(address, write) {
-            _ if space == Space::Generic && window(address) != Window::Global => Err(outside(None)),
-            Some(region) if bytes <= region.len && address - region.base <= region.len - bytes => {
-                Ok(Spot::global(address, write))
-            }
-            _ if self.memory.was_freed(address) => Err(StopKind::Freed { address, size, access }),
-            _ => Err(self
-                .memory
-                .refused(address, size, access)
-                .unwrap_or_else(|| outside(self.memory.nearest(address)))),
+        if self.region_of_spot(address, write).is_some_and(|region| region.holds(address, bytes)) {
+            return Ok(Spot::global(address, write));
         }
+        if self.memory.was_freed(address) {
+            return Err(StopKind::Freed { address, size, access });
+        }
+        let refused = self.memory.refused(address, size, access);
+        Err(refused.unwrap_or_else(|| outside(self.memory.nearest(address))))
     }
 
     /// The region of global memory that an address lies in: mostly the one where the last lane's lay.
@@ -436,7 +426,7 @@ impl Machine<'_> {
     fn region_of_spot(&self, address: u64, write: bool) -> Option<Region> {
         let last = &self.paths.spots[usize::from(write)];
         let known = last.get();
-        if address.wrapping_sub(known.base) < known.len {
+        if known.holds(address, 1) {
             return Some(known);
         }
         let found = self.memory.region(address, write)?;
@@ -453,7 +443,6 @@ impl Machine<'_> {
             Spot::Written(address) => (address, true),
         };
         let region = self.region_of_spot(address, write)?;
-        (bytes <= region.len && address - region.base <= region.len - bytes)
-            .then(|| address.wrapping_add(region.bias) as *mut u8)
+        region.holds(address, bytes).then(|| address.wrapping_add(region.bias) as *mut u8)
     }
 }

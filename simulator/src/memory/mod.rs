@@ -138,6 +138,13 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Whether so many bytes from this address on lie in it.
+    #[inline(always)]
+    pub fn holds(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.wrapping_sub(self.base);
+        offset < self.len && bytes <= self.len - offset
+    }
+
     /// The region that holds nothing.
     pub const NONE: Region = Region {
         base: 0,

@@ -2,7 +2,7 @@
 
 /// Asks the processor for what lies at an address: it is about to be needed.
 #[inline(always)]
-pub(crate) fn fetch<T>(at: *const T) {
+pub(super) fn fetch<T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

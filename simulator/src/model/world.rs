@@ -114,7 +114,7 @@ impl World<'_> {
         if window(address) == Window::Shared {
             return self.host(cta, address, bytes, true);
         }
-        let fits = |region: &Region| fits(address.wrapping_sub(region.base), bytes.into(), region.len);
+        let fits = |region: &Region| region.holds(address, bytes.into());
         if !self.known.as_ref().is_some_and(fits) {
             self.known = self.memory.region(address, true);
         }
@@ -130,7 +130,7 @@ impl World<'_> {
         }
         let start = self.target(cta, first, 1)?;
         let region = self.known.as_ref()?;
-        fits(first.wrapping_sub(region.base), bytes, region.len).then_some(start)
+        region.holds(first, bytes).then_some(start)
     }
 
     /// Where bytes of the shared memory of a CTA's slot are.
@@ -156,8 +156,7 @@ impl World<'_> {
         if !write {
             self.known_read.set(Some(region));
         }
-        fits(address.wrapping_sub(region.base), bytes.into(), region.len)
-            .then(|| address.wrapping_add(region.bias) as *mut u8)
+        region.holds(address, bytes.into()).then(|| address.wrapping_add(region.bias) as *mut u8)
     }
 }
 

@@ -14,6 +14,7 @@ use super::observed::Elements;
 use super::spot::Spot;
 use super::{Machine, Trouble};
 use crate::alu::Width;
+use crate::alu::row::{RowMemory, store_lanes};
 use crate::alu::tensor::places::{per_register, width, wmma_place};
 use crate::decoded::{Address, Matrix};
 use crate::fault::{StopKind, TouchKind};
@@ -241,9 +242,9 @@ fn transposed(words: &[u32; 32]) -> [u32; 32] {
 /// # Safety
 /// Those lanes' frames have a row of 32 bits there.
 unsafe fn write_words(frames: &[*mut u8; 32], mask: u32, dst: u32, words: &[u32; 32]) {
-    if frames.iter().all(|frame| *frame == frames[0]) && mask == u32::MAX {
+    if mask == u32::MAX && frames.iter().all(|frame| *frame == frames[0]) {
         // SAFETY: the caller's promise.
-        unsafe { *frames[0].add(dst as usize).cast::<[u32; 32]>() = *words };
+        unsafe { store_lanes::<false, u32>(&RowMemory(*words), frames[0].add(dst as usize), mask) };
         return;
     }
     for lane in lanes(mask) {

@@ -37,8 +37,8 @@ use meetings::lanes_of;
 
 /// Lanes by which what the machine keeps of a thread is fetched ahead.
 const AHEAD: usize = 2;
-/// Of so many stores by a warp and one more, one is of lanes whose stores wait for a time of their own.
-const APART: u64 = 7;
+/// Of so many stores by a warp one is of lanes whose stores each wait for a time of their own.
+const APART: u64 = 8;
 
 /// What a launch is to show.
 #[derive(Clone, Debug)]
@@ -321,7 +321,8 @@ impl MemoryModel for PtxModel {
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
         // What a warp's stores meet on their way to memory lies together, so that they mostly go there together.
         let draw = self.draw();
-        self.machine.set_together((draw >> 60 & APART != 0).then(|| patience(draw)));
+        let apart = (draw >> 60).is_multiple_of(APART);
+        self.machine.set_together((!apart).then(|| patience(draw)));
         let next = self
             .each_lane(at, access, world, |model, lane, memory| model.store_lane(at, lane, access, memory));
         self.machine.set_together(None);

@@ -7,6 +7,7 @@
 use super::rows::{Row, Rows};
 use super::*;
 use crate::model::fetch::fetch;
+use crate::model::targets::Targets;
 
 /// So far that lanes would come round the end of all addresses.
 const FAR: u64 = 1 << 56;
@@ -148,12 +149,8 @@ impl Rows {
     fn hull(&self, row: usize, among: u32) -> Option<(u64, u64)> {
         let Row { bytes, base, step, .. } = self.rows[row];
         // Steps of addresses that are there are far less than that.
-        if step.cast_signed().unsigned_abs() >= FAR {
-            return None;
-        }
-        let ends = [among.trailing_zeros() & 31, 31 - (among | 1).leading_zeros()];
-        let [a, b] = ends.map(|lane| base.wrapping_add(step.wrapping_mul(u64::from(lane))));
-        Some((a.min(b), a.max(b).saturating_add(u64::from(bytes) - 1)))
+        let near = step.cast_signed().unsigned_abs() < FAR;
+        near.then(|| Targets::stepped(base, step).hull(among, bytes.into()))
     }
 
     /// The same for a row whose lanes store at these addresses, between the hull's ends.
