@@ -353,11 +353,11 @@ fn events() {
         assert_eq!(crate::support::launch(device.kernel("count"), 1, 1, &[]), Status::Success);
         assert_eq!(cuEventRecord(end, null_mut()), Status::Success);
         assert_eq!(cuEventRecord(untimed, null_mut()), Status::Success);
+        assert_eq!(cuEventSynchronize(end), Status::Success);
         assert_eq!(cuEventElapsedTime_v2(&mut time, start, end), Status::Success);
         assert!(time > 0.0 && time < 1.0, "{time} ms");
         assert_eq!(cuEventElapsedTime_v2(&mut time, start, untimed), Status::InvalidHandle);
     }
-    assert_eq!(cuEventSynchronize(end), Status::Success);
     assert_eq!(cuEventDestroy_v2(end), Status::Success);
     assert_eq!(cuEventDestroy_v2(end), Status::InvalidHandle);
     assert_eq!(cuEventRecord(end, null_mut()), Status::InvalidHandle);
