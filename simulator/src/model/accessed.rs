@@ -10,6 +10,7 @@ use crate::exec::{
     Made, Pattern, RANK_SHIFT, Resolved, Whose, combine, combine_wide, give_wide, lanes, read_lane, row,
     sum32, write_lane,
 };
+use crate::model::fetch::{LINE, fetch};
 use crate::model::targets::Targets;
 
 /// Registers that an access moves.
@@ -292,6 +293,13 @@ impl Accessed<'_> {
         let to = self.pointer(lane).wrapping_add((element * self.size) as usize);
         // SAFETY: as above; stores and atomics were checked for writing.
         unsafe { crate::exec::write_memory(to, self.size, value) }
+    }
+
+    /// Fetches the memory of a warp whose lanes access elements in a row: it is written before long.
+    pub(crate) fn fetch(&self) {
+        if let Pattern::Consecutive(first) = self.found.pattern {
+            (0..32 * self.bytes() as usize).step_by(LINE).for_each(|line| fetch(first.wrapping_add(line)));
+        }
     }
 
     #[inline(always)]

@@ -1,5 +1,8 @@
 //! Memory of the host that is about to be needed.
 
+/// Bytes of a line of its cache.
+pub(super) const LINE: usize = 64;
+
 /// Asks the processor for what lies at an address: it is about to be needed.
 #[inline(always)]
 pub(super) fn fetch<T>(at: *const T) {

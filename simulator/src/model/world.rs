@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::held::Held;
 use super::notes::Notes;
+use super::targets::Targets;
 use crate::address::{SHARED_WINDOW, Window, window};
 use crate::memory::{Memory, Region};
 
@@ -106,6 +107,53 @@ impl World<'_> {
                 }
             }
         }
+    }
+
+    /// Reads four bytes for each of these lanes, if all of them are in one piece of memory that can be written; answers whether they are.
+    pub(crate) fn read_each(
+        &mut self,
+        cta: u32,
+        lanes: u32,
+        targets: &Targets,
+        values: &mut [u32; 32],
+    ) -> bool {
+        let hull = targets.hull(lanes, 4);
+        let Some(host) = self.span(cta, hull) else { return false };
+        if lanes == u32::MAX && targets.step == Some(4) {
+            // SAFETY: as many bytes were found.
+            *values = unsafe { host.cast::<[u32; 32]>().read_unaligned() };
+            return true;
+        }
+        let mut left = lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let from = host.wrapping_add((targets.address(lane) - hull.0) as usize);
+            // SAFETY: the lanes' bytes are within those that were found.
+            values[lane] = unsafe { from.cast::<u32>().read_unaligned() };
+        }
+        true
+    }
+
+    /// Writes four bytes for each of these lanes, if all of them are in one piece of memory that can be written; answers whether they
+    /// are.
+    pub(crate) fn write_each(&mut self, cta: u32, lanes: u32, targets: &Targets, values: &[u32; 32]) -> bool {
+        let hull = targets.hull(lanes, 4);
+        let Some(host) = self.span(cta, hull) else { return false };
+        if lanes == u32::MAX && targets.step == Some(4) {
+            // SAFETY: as many bytes were found.
+            self.changed |= unsafe { put(host, *values) };
+            return true;
+        }
+        let mut left = lanes;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let to = host.wrapping_add((targets.address(lane) - hull.0) as usize);
+            // SAFETY: the lanes' bytes are within those that were found.
+            self.changed |= unsafe { put(to, values[lane]) };
+        }
+        true
     }
 
     /// Where a write goes. The region of the last one is kept: nothing is freed while a model has the world.

@@ -6,6 +6,7 @@
 //! What is forgotten: of more than [`MOST`] messages the first become part of the base. A thread that could
 //! still have read one of them reads a later one instead. Their release entries stay with the base.
 
+use crate::model::fetch::fetch;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
@@ -174,6 +175,17 @@ impl Chains {
 
     pub fn message_mut(&mut self, index: u32) -> &mut Message {
         &mut self.pool[(index / BLOCK) as usize][(index % BLOCK) as usize]
+    }
+
+    /// Somebody is about to look at a chain.
+    #[inline(always)]
+    pub fn fetch(&self, chain: &Chain) {
+        fetch(self.message(chain.last));
+        let first = self.message(chain.base).links.newer;
+        // One more, and the first becomes part of the base.
+        if chain.length >= MOST && first != NONE {
+            fetch(self.message(first));
+        }
     }
 
     /// Bytes of all messages, without the release entries.

@@ -1,5 +1,6 @@
 //! What the machine draws: hashes of the seed, the thread and the thread's own count of draws.
 
+use super::patience::{lots, patience};
 use super::thread::ThreadState;
 use bugaroo_semantics::splitmix::{GOLDEN, mix};
 
@@ -35,6 +36,12 @@ impl Chances {
     /// The same, but that a load is late whenever it may be.
     pub(super) fn certainly_late(self) -> Chances {
         Chances { late: u32::MAX, ..self }
+    }
+
+    /// Which of these lanes' stores wait.
+    #[inline]
+    pub(super) fn stores_wait(&self, among: u32, draw: impl FnMut() -> u64) -> u32 {
+        lots(self.store_waits, among, draw)
     }
 }
 
@@ -78,13 +85,7 @@ impl ThreadState {
 
     /// See [`patience`].
     #[inline]
-    pub(super) fn patience(&mut self) -> u64 {
+    pub(super) fn patience(&mut self) -> u32 {
         patience(self.draw())
     }
-}
-
-/// By a draw, for how many of its thread's own accesses something waits: mostly few, at most 128.
-#[inline]
-pub(super) fn patience(draw: u64) -> u64 {
-    1 + ((draw >> 32) & ((2 << (draw & 7).min(6)) - 1))
 }

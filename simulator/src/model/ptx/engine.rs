@@ -2,7 +2,7 @@
 //!
 //! Addresses become locations. A vector of up to sixteen bytes is one access, as the hardware does it (the model
 //! would allow each element to be one of its own). Loads whose thread knows the last write there are left to the engine;
-//! everything else goes through the machine, lane by lane.
+//! everything else goes through the machine: what lanes do alike as a row ([`rows`]), the rest lane by lane.
 //!
 //! What no hook tells of (asynchronous copies, `mbarrier`, matrices, `malloc`; memory of other blocks of a cluster)
 //! orders: what the thread holds back happens, and everything written so far becomes known to all. Where memory has
@@ -13,6 +13,7 @@ mod accesses;
 mod bytes;
 mod late;
 mod meetings;
+mod rows;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use bugaroo_ptx::op::FenceKind;
 
 use super::PlainMemory;
 use super::barriers::Barriers;
-use super::draw::patience;
+use super::patience::Together;
 use super::until::{NEVER, until};
 use super::{Chances, MemorySpace, PtxMachine, Scope, ThreadKey};
 use crate::exec::lanes;
@@ -31,15 +32,12 @@ use crate::model::{
     Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Poll, Shape, World,
 };
 pub(crate) use bytes::order;
-use bytes::{Seen, address};
+use bytes::{Seen, Where, address, find};
 use late::{Often, Pending};
 use meetings::lanes_of;
 
-/// Lanes by which what the machine keeps of a thread is fetched ahead.
-const AHEAD: usize = 2;
-/// Of so many stores by a warp one is of lanes whose stores each wait for a time of their own.
-const APART: u64 = 8;
-
+/// Lanes by which what the machine keeps of an atomic's granule is fetched ahead.
+const AHEAD: usize = 4;
 /// What a launch is to show.
 #[derive(Clone, Debug)]
 pub struct PtxSettings {
@@ -100,8 +98,6 @@ struct Given {
 /// What is kept of the warps, by warp slot.
 #[derive(Debug)]
 struct Warps {
-    /// By warp slot: lanes with stores that wait or loads that are late.
-    busy: Vec<u32>,
     /// By warp slot: lanes whose threads have not ended.
     alive: Vec<u32>,
     /// By warp slot: lanes that have done the instruction at which they are, and stay for a late load.
@@ -110,6 +106,13 @@ struct Warps {
     pending: Vec<Vec<Pending>>,
     /// By warp slot: how often loads have been late.
     often: Vec<Often>,
+}
+
+/// What has become of the lanes of a load.
+#[derive(Clone, Copy, Debug)]
+struct LoadedRow {
+    given: u32,
+    to_draw: u32,
 }
 
 impl PtxModel {
@@ -128,13 +131,7 @@ impl PtxModel {
             },
             shape: Shape::default(),
             machine: PtxMachine::new(0, chances[0], 0, settings.memory),
-            warps: Warps {
-                busy: Vec::new(),
-                alive: Vec::new(),
-                staying: Vec::new(),
-                pending: Vec::new(),
-                often: Vec::new(),
-            },
+            warps: Warps { alive: Vec::new(), staying: Vec::new(), pending: Vec::new(), often: Vec::new() },
             random: 0,
             tokens: 0,
             barriers: Vec::new(),
@@ -163,25 +160,25 @@ impl PtxModel {
         at.warp as usize * 32 + lane
     }
 
-    /// Notes whether a lane holds something back.
-    fn note(&mut self, at: &At, lane: usize) {
+    /// A lane has done something: loads of it that have been resolved get their values.
+    #[inline]
+    fn settle(&mut self, at: &At, lane: usize) {
         if !self.warps.pending[at.warp as usize].is_empty() {
             self.deliver(at, lane);
         }
-        let busy = u32::from(self.machine.holds_back(Self::slot(at, lane))) << lane;
-        let all = &mut self.warps.busy[at.warp as usize];
-        *all = *all & !(1 << lane) | busy;
+    }
+
+    /// Lanes with stores that wait or loads that are late.
+    #[inline]
+    fn busy(&self, at: &At) -> u32 {
+        self.machine.holding(at.warp as usize)
     }
 
     /// Everything that the lanes hold back happens.
     fn order(&mut self, at: &At, among: u32, memory: &mut Seen<'_, '_>) {
-        for lane in lanes(self.warps.busy[at.warp as usize] & among) {
-            self.machine.order(memory, Self::slot(at, lane));
-            if !self.warps.pending[at.warp as usize].is_empty() {
-                self.deliver(at, lane);
-            }
-        }
-        self.warps.busy[at.warp as usize] &= !among;
+        let busy = self.busy(at) & among;
+        self.machine.order_lanes(memory, at.warp as usize, busy);
+        lanes(busy).for_each(|lane| self.settle(at, lane));
     }
 
     /// The answer for an instruction that the lanes `fresh` have come to, and the model has done for `taken`.
@@ -195,29 +192,23 @@ impl PtxModel {
         at.lanes & !self.warps.staying[at.warp as usize]
     }
 
-    /// An access by the lanes that have not done it yet, one after another. `access` answers whether it has done the
-    /// lane's.
+    /// An access by these lanes, one after another. `access` answers whether it has done the lane's; this, whose have been.
     fn each_lane(
         &mut self,
-        at: &At,
-        accessed: &Accessed<'_>,
-        world: &mut World<'_>,
+        among: u32,
+        addresses: &[u64; 32],
+        memory: &mut Seen<'_, '_>,
         access: impl Fn(&mut Self, (usize, u64), &mut Seen<'_, '_>) -> bool,
-    ) -> NextOperation {
-        let memory = &mut Seen { world };
-        let addresses = accessed.addresses();
-        let fresh = self.fresh(at);
+    ) -> u32 {
         let mut taken = 0;
-        for lane in lanes(fresh) {
-            // What a thread holds back lies all over the host's memory.
-            self.machine.fetch(Self::slot(at, lane) + AHEAD);
+        for lane in lanes(among) {
             let done = access(self, (lane, addresses[lane]), memory);
             taken |= u32::from(done) << lane;
             if done && let Some(notes) = memory.notes() {
                 notes.push(Note::Did(lane as u32));
             }
         }
-        self.done(at, fresh, taken, memory)
+        taken
     }
 
     /// Something that the machine knows nothing about.
@@ -227,9 +218,12 @@ impl PtxModel {
     }
 
     fn fence_all(&mut self, at: &At, among: u32, reach: Scope, kind: FenceKind, memory: &mut Seen<'_, '_>) {
+        if kind.releases() {
+            self.machine.drain_for_release(memory, at.warp as usize, among);
+        }
         for lane in lanes(among) {
             self.machine.fence(memory, Self::slot(at, lane), reach, kind);
-            self.note(at, lane);
+            self.settle(at, lane);
         }
     }
 
@@ -252,7 +246,6 @@ impl MemoryModel for PtxModel {
         self.begun = 0;
         self.warps.pending = (0..shape.warps).map(|_| Vec::new()).collect();
         self.warps.often = vec![Often::default(); shape.warps as usize];
-        self.warps.busy = vec![0; shape.warps as usize];
         self.warps.alive = vec![0; shape.warps as usize];
         self.warps.staying = vec![0; shape.warps as usize];
         self.random = self.given.seed;
@@ -269,7 +262,6 @@ impl MemoryModel for PtxModel {
             let lanes = lanes_of(&shape, warp);
             let count = lanes.count_ones();
             let slot = cta * shape.warps_per_cta + warp;
-            self.warps.busy[slot as usize] = 0;
             self.warps.staying[slot as usize] = 0;
             self.warps.often[slot as usize].clear();
             self.warps.alive[slot as usize] = lanes;
@@ -290,7 +282,7 @@ impl MemoryModel for PtxModel {
     }
 
     fn passes_load(&self, at: &At) -> bool {
-        (self.warps.busy[at.warp as usize] | self.warps.staying[at.warp as usize]) & at.lanes == 0
+        (self.busy(at) | self.warps.staying[at.warp as usize]) & at.lanes == 0
             && self.machine.is_quiet()
             && (self.given.late == [0; 2] || self.given.facts.until[at.pc as usize] == NEVER)
     }
@@ -298,8 +290,7 @@ impl MemoryModel for PtxModel {
     fn passes_quiet_load(&self, at: &At) -> bool {
         let warp = at.warp as usize;
         // A load before it may be late until here.
-        (self.warps.busy[warp] | self.warps.staying[warp]) & at.lanes == 0
-            && self.warps.pending[warp].is_empty()
+        (self.busy(at) | self.warps.staying[warp]) & at.lanes == 0 && self.warps.pending[warp].is_empty()
     }
 
     fn polls(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
@@ -311,26 +302,48 @@ impl MemoryModel for PtxModel {
         if late == [0; 2] && self.nothing_known(at, access) {
             return NextOperation::run(at.lanes);
         }
+        let memory = &mut Seen { world };
+        let fresh = self.fresh(at);
+        let row = if late == [0; 2] { self.load_row(at, fresh, access, memory) } else { None };
         let stays = if late == [0; 2] { 0 } else { self.stays_at(at) };
-        self.each_lane(at, access, world, |model, lane, memory| {
+        let addresses = access.addresses();
+        if row.is_none() {
+            lanes(fresh).for_each(|lane| self.begin_load(at, (lane, addresses[lane]), access, memory));
+        }
+        let LoadedRow { given, to_draw } = row.unwrap_or(LoadedRow { given: 0, to_draw: fresh });
+        let drawn = self.each_lane(to_draw, &addresses, memory, |model, lane, memory| {
             let late = late.map(|late| (late >> lane.0 & 1 != 0).then_some(stays));
             model.load_lane(at, lane, late, access, memory)
-        })
+        });
+        self.done(at, fresh, given | drawn, memory)
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
-        // What a warp's stores meet on their way to memory lies together, so that they mostly go there together.
-        let draw = self.draw();
-        let apart = (draw >> 60).is_multiple_of(APART);
-        self.machine.set_together((!apart).then(|| patience(draw)));
-        let next = self
-            .each_lane(at, access, world, |model, lane, memory| model.store_lane(at, lane, access, memory));
-        self.machine.set_together(None);
-        next
+        let together = Together::new(|| self.draw());
+        self.machine.set_together(together);
+        let memory = &mut Seen { world };
+        let fresh = self.fresh(at);
+        let taken = if self.store_row(at, fresh, access, memory) {
+            fresh
+        } else {
+            self.each_lane(fresh, &access.addresses(), memory, |model, lane, memory| {
+                model.store_lane(at, lane, access, memory)
+            })
+        };
+        self.machine.set_together(Together::Own);
+        self.done(at, fresh, taken, memory)
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
-        self.each_lane(at, access, world, |model, lane, memory| model.atomic_lane(at, lane, access, memory))
+        let (memory, fresh) = (&mut Seen { world }, self.fresh(at));
+        let addresses = access.addresses();
+        let taken = self.each_lane(fresh, &addresses, memory, |model, lane, memory| {
+            if let Where::Here(ahead, _) = find(at, addresses[(lane.0 + AHEAD) % addresses.len()]) {
+                model.machine.fetch(ahead);
+            }
+            model.atomic_lane(at, lane, access, memory)
+        });
+        self.done(at, fresh, taken, memory)
     }
 
     fn fence(&mut self, at: &At, fence: Fence, world: &mut World<'_>) -> NextOperation {
@@ -352,10 +365,8 @@ impl MemoryModel for PtxModel {
             }
             // Whoever spins on a strong store of a thread that waits gets on.
             ModelEvent::Collective => {
-                for lane in lanes(self.warps.busy[at.warp as usize] & at.lanes) {
-                    self.machine.drain_strong(memory, Self::slot(at, lane));
-                    self.note(at, lane);
-                }
+                self.machine.drain_strong(memory, at.warp as usize, at.lanes);
+                lanes(at.lanes).for_each(|lane| self.settle(at, lane));
             }
             ModelEvent::Opaque => self.opaque(at, at.lanes, memory),
             ModelEvent::Exit => {
@@ -378,7 +389,7 @@ impl MemoryModel for PtxModel {
     }
 
     fn is_restless(&self) -> bool {
-        self.warps.busy.iter().zip(&self.warps.alive).any(|(busy, alive)| busy & alive != 0)
+        (0..).zip(&self.warps.alive).any(|(warp, alive)| self.machine.holding(warp) & alive != 0)
     }
 
     fn others_ran(&mut self) {

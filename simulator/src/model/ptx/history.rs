@@ -38,7 +38,7 @@ pub struct Histories {
 }
 
 /// Rows whose places are remembered.
-const REMEMBERED: usize = 8;
+const REMEMBERED: usize = 64;
 /// A location that is in no row.
 const NOWHERE: Location = Location { space: MemorySpace::Global, block: 0, offset: u64::MAX };
 
@@ -115,6 +115,16 @@ impl Histories {
         row.get(bit).copied()
     }
 
+    /// Somebody is about to look at a granule.
+    #[inline(always)]
+    pub fn fetch(&self, location: Location) {
+        match self.kept(location) {
+            Some(Kept::Several(Several::Run(run))) => self.runs.fetch(&run),
+            Some(Kept::Several(Several::Chain(chain))) => self.chains.fetch(&chain),
+            _ => {}
+        }
+    }
+
     fn kept_mut(&mut self, location: Location) -> Option<&mut Kept> {
         let row = self.row(location.row());
         if row == NONE {
@@ -125,12 +135,7 @@ impl Histories {
 
     /// Keeps something of a granule, in place of what was kept of it.
     pub fn keep(&mut self, location: Location, kept: Kept) {
-        let place = location.row();
-        let mut row = self.row(place);
-        if row == NONE {
-            row = self.new_row(place);
-        }
-        self.last[place.offset as usize % REMEMBERED].set((place, row));
+        let row = self.row_for(location.row(), 0);
         let (row, bit) = (&mut self.rows[row as usize], location.place_in_row());
         if let Some(old) = row.get_mut(bit) {
             *old = kept;
@@ -195,21 +200,45 @@ impl Histories {
         chain
     }
 
-    /// Adds a store of all four bytes that hands nothing over behind all others, where these are its thread's own and it is not
-    /// the one plain store of its granule; answers whether it has. `base`: what stands there where there is no history.
+    /// The number of a row of granules, of which more are about to be kept: so many.
     #[inline]
-    pub fn extend_run(
+    pub fn row_for(&mut self, place: Location, more: u32) -> u32 {
+        let mut row = self.row(place);
+        if row == NONE {
+            row = self.new_row(place);
+            self.last[place.offset as usize % REMEMBERED].set((place, row));
+        }
+        if self.rows[row as usize].lacks_room(more) {
+            let before = self.rows[row as usize].bytes();
+            self.rows[row as usize].make_room();
+            self.listed += self.rows[row as usize].bytes() - before;
+        }
+        row
+    }
+
+    /// Adds a store of all four bytes that hands nothing over behind all others, where these are its thread's own; answers whether it
+    /// has. `row`: see [`Self::row_for`]. `base`: what stands there where there is no history.
+    #[inline]
+    pub fn add_store(
         &mut self,
-        location: Location,
+        (row, bit): (u32, u32),
         base: impl FnOnce() -> u32,
         (thread, strength): (ThreadKey, Strength),
         store: Store,
     ) -> bool {
-        let row = self.row(location.row());
-        let row = self.rows.get_mut(row as usize);
-        let Some(kept) = row.and_then(|row| row.get_mut(location.place_in_row())) else {
-            let run = self.runs.open(base(), thread, strength, store);
-            self.keep(location, Kept::Several(Several::Run(run)));
+        let row = &mut self.rows[row as usize];
+        let Some(kept) = row.get_mut(bit) else {
+            let kept = match NonZeroU64::new(store.time) {
+                Some(time) if strength == Strength::Weak => {
+                    let Store { value, origin, .. } = store;
+                    Kept::Single(Single { time, base: base(), value, thread, origin })
+                }
+                _ => Kept::Several(Several::Run(self.runs.open(base(), thread, strength, store))),
+            };
+            let before = row.bytes();
+            row.insert(bit, kept);
+            self.listed += row.bytes() - before;
+            self.granules += 1;
             return true;
         };
         match kept {
@@ -228,6 +257,21 @@ impl Histories {
             }
             _ => false,
         }
+    }
+
+    /// Keeps the one message of each of these granules of a row, if nothing is kept of any of them: answers for which it does.
+    #[inline]
+    pub fn add_fresh(
+        &mut self,
+        place: Location,
+        granules: u32,
+        single: impl FnMut(usize) -> Option<Single>,
+    ) -> u32 {
+        let count = granules.count_ones();
+        let row = self.row_for(place, count);
+        let done = self.rows[row as usize].insert_all(granules, single);
+        self.granules += done.count_ones() as usize;
+        done
     }
 
     /// The chain of a granule as it is: none where there is no chain.
@@ -374,3 +418,6 @@ impl Histories {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

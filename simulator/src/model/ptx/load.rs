@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::chains::{Chain, MOST, Message, NONE};
 use super::stale::Edge;
 use super::thread::{Banked, Late};
+use super::warp::warp_and_lane;
 use super::{PlainMemory, PtxMachine};
 use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
@@ -43,10 +44,11 @@ impl PtxMachine {
         token: Option<u64>,
     ) -> Loaded {
         self.step(memory, slot, Some(span));
+        self.write_partly_own(memory, slot, span);
         self.load_now(memory, slot, span, (strength, acquire), origin, token)
     }
 
-    /// The same, behind its [`Self::step`].
+    /// The same, behind its [`Self::step`] and [`Self::write_partly_own`].
     pub(super) fn load_now(
         &mut self,
         memory: &mut impl PlainMemory,
@@ -56,7 +58,7 @@ impl PtxMachine {
         origin: u32,
         token: Option<u64>,
     ) -> Loaded {
-        if let Some(value) = self.forwarded(memory, slot, span) {
+        if let Some(value) = self.forwarded(slot, span) {
             if let Some(notes) = memory.notes() {
                 notes.push(Note::Own(notes.elements));
             }
@@ -67,10 +69,18 @@ impl PtxMachine {
             && let passed = acquire.then(|| self.late_acquire(slot, span, strength))
             && !matches!(passed, Some(None))
         {
-            let thread = &mut self.threads[slot];
-            let due = thread.clock.count + thread.patience();
-            thread.clock.due = thread.clock.due.min(due);
-            thread.loads.late.push(Late { token, span, strength, due, origin, passed: passed.flatten() });
+            let patience = self.threads[slot].patience();
+            let (warp, lane) = self.warp(slot);
+            let due = warp.add_due(lane, patience);
+            warp.late |= 1 << lane;
+            self.threads[slot].loads.late.push(Late {
+                token,
+                span,
+                strength,
+                due,
+                origin,
+                passed: passed.flatten(),
+            });
             return Loaded::Late;
         }
         if let Some(notes) = memory.notes() {
@@ -79,21 +89,27 @@ impl PtxMachine {
         Loaded::Now(self.resolve(memory, slot, span, (strength, acquire), origin, true))
     }
 
-    /// The value of the thread's own waiting stores, if they hold all that is asked for. If they hold a part,
-    /// they are written first.
-    fn forwarded(&mut self, memory: &mut impl PlainMemory, slot: usize, span: GranuleSpan) -> Option<Value> {
-        let waiting = &self.threads[slot].waiting;
-        let store = waiting.newest(span)?;
-        if store.span.covers(span) {
-            let first = ((span.first.offset - store.span.first.offset) / 4) as usize;
-            let mut value = [0; 4];
-            let count = usize::from(span.count);
-            value[..count].copy_from_slice(&store.value[first..first + count]);
-            return Some(value.map(|word| word & span.mask));
+    /// The value of the thread's own waiting store, if there is one that holds all that is asked for.
+    fn forwarded(&self, slot: usize, span: GranuleSpan) -> Option<Value> {
+        let (warp, lane) = warp_and_lane(slot);
+        let store = self.held.warps[warp].waiting.newest(lane, span)?;
+        if !store.span.covers(span) {
+            return None;
         }
-        let overlapping = waiting.overlapping(span);
-        self.drain(memory, slot, overlapping);
-        None
+        let first = ((span.first.offset - store.span.first.offset) / 4) as usize;
+        let mut value = [0; 4];
+        let count = usize::from(span.count);
+        value[..count].copy_from_slice(&store.value[first..first + count]);
+        Some(value.map(|word| word & span.mask))
+    }
+
+    /// If a thread's newest waiting store of these bytes holds a part of them, all that has some is written.
+    pub(super) fn write_partly_own(&mut self, memory: &mut impl PlainMemory, slot: usize, span: GranuleSpan) {
+        let (warp, lane) = self.warp(slot);
+        if warp.waiting.newest(lane, span).is_some_and(|store| !store.span.covers(span)) {
+            warp.waiting.mark_overlapping(lane, span);
+            self.drain(memory, warp_and_lane(slot).0);
+        }
     }
 
     /// Draws what a load reads. Late loads come here, too, when they are resolved; others are `own`.

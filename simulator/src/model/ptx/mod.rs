@@ -23,6 +23,7 @@
 mod barriers;
 mod chains;
 mod draw;
+mod due;
 mod engine;
 mod forget;
 mod history;
@@ -30,16 +31,20 @@ mod kept;
 mod load;
 mod names;
 mod passed;
+mod patience;
 mod plain;
 mod polls;
 mod row;
 mod runs;
+mod spans;
 mod stale;
 mod store;
+mod store_rows;
 mod sync;
 mod thread;
 mod until;
 mod waiting;
+mod warp;
 
 use bugaroo_semantics::splitmix::mix;
 use std::rc::Rc;
@@ -57,10 +62,15 @@ pub use store::AtomicOrder;
 pub use thread::Late;
 
 use super::notes::Notes;
+use crate::exec::lanes as each;
 use bugaroo_semantics::clocks::View;
 use history::Histories;
 use names::Names;
+use patience::Together;
+use spans::Spans;
 use thread::ThreadState;
+use waiting::Spare;
+use warp::{WarpState, warp_and_lane};
 
 /// Memory as it stands: the last value of every granule in coherence order.
 pub trait PlainMemory {
@@ -68,11 +78,29 @@ pub trait PlainMemory {
     fn read(&mut self, location: Location) -> u32;
     /// Replaces the bits of `mask`.
     fn write(&mut self, location: Location, value: u32, mask: u32);
+    /// [`Self::read`] of a granule for each of these lanes, `step` bytes from one lane to the next, `first` being that of lane 0.
+    fn read_each(&mut self, lanes: u32, (first, step): (Location, u64), values: &mut [u32; 32]) {
+        for lane in each(lanes) {
+            values[lane] = self.read(stepped(first, step, lane));
+        }
+    }
+    /// [`Self::write`] of all bits of such granules.
+    fn write_each(&mut self, lanes: u32, (first, step): (Location, u64), values: &[u32; 32]) {
+        for lane in each(lanes) {
+            self.write(stepped(first, step, lane), values[lane], u32::MAX);
+        }
+    }
     /// Where to note what becomes visible and what is read, if somebody wants to know.
     #[doc(hidden)]
     fn notes(&mut self) -> Option<&mut Notes> {
         None
     }
+}
+
+/// So many steps behind a location.
+#[inline(always)]
+fn stepped(first: Location, step: u64, lane: usize) -> Location {
+    Location { offset: first.offset.wrapping_add(step.wrapping_mul(lane as u64)), ..first }
 }
 
 /// One launch's memory under the model.
@@ -84,12 +112,21 @@ pub struct PtxMachine {
     told: Told,
     histories: Histories,
     threads: Vec<ThreadState>,
+    held: Held,
     sc: ScFences,
     /// Loads that are pending beyond a release of their threads, with their slots.
     passed: Vec<(GranuleSpan, usize)>,
     budget: forget::Budget,
-    /// For how many accesses stores wait, where those of a warp's lanes do so together.
-    together: Option<u64>,
+}
+
+/// What threads hold back.
+#[derive(Debug)]
+struct Held {
+    /// By warp slot.
+    warps: Vec<WarpState>,
+    spare: Spare,
+    /// For how long stores of a warp's lanes wait.
+    together: Together,
 }
 
 /// What is known of the launch.
@@ -140,16 +177,21 @@ impl PtxMachine {
             told: Told { waited: 0, stale: stale::StaleReads::default(), names: Names::default() },
             histories: Histories::new(),
             threads: Vec::with_capacity(threads),
+            held: Held {
+                warps: Vec::with_capacity(threads.div_ceil(32)),
+                spare: Spare::default(),
+                together: Together::Own,
+            },
             sc: ScFences { device: Rc::default(), by_cta: FxHashMap::default() },
             passed: Vec::new(),
             budget: forget::Budget::new(bytes),
-            together: None,
         }
     }
 
-    /// For how many of their threads' accesses the next stores wait, those that do; `None`: each for a time of its own.
-    pub(super) fn set_together(&mut self, accesses: Option<u64>) {
-        self.together = accesses;
+    /// For how long the next stores wait, those that do.
+    #[inline]
+    fn set_together(&mut self, together: Together) {
+        self.held.together = together;
     }
 
     /// What is known of the launch: each CTA has one thread.
@@ -169,6 +211,12 @@ impl PtxMachine {
             self.threads.resize_with(slot + 1, ThreadState::default);
         }
         self.threads[slot].begin(key, random);
+        let (warp, lane) = warp_and_lane(slot);
+        let Held { warps, spare, .. } = &mut self.held;
+        if warps.len() <= warp {
+            warps.resize_with(warp + 1, WarpState::default);
+        }
+        warps[warp].begin(lane, key, spare);
     }
 
     /// Granules with a history, and the bytes that are kept.
@@ -192,22 +240,10 @@ impl PtxMachine {
         self.chances = chances;
     }
 
-    /// Whether a thread has stores that wait or loads that are late.
-    #[inline]
-    pub(super) fn holds_back(&self, slot: usize) -> bool {
-        let thread = &self.threads[slot];
-        // Where nothing is due ever, there is nothing.
-        thread.clock.due != u64::MAX && (!thread.waiting.is_empty() || !thread.loads.late.is_empty())
-    }
-
-    /// A thread is about to access something.
-    #[inline]
-    pub(super) fn fetch(&self, slot: usize) {
-        if let Some(thread) = self.threads.get(slot)
-            && thread.clock.due != u64::MAX
-        {
-            thread.waiting.fetch();
-        }
+    /// Somebody is about to access a granule.
+    #[inline(always)]
+    pub(super) fn fetch(&self, location: Location) {
+        self.histories.fetch(location);
     }
 
     /// Every message so far becomes known to all.
@@ -260,6 +296,13 @@ impl PtxMachine {
     #[inline]
     pub(super) fn knows_nothing_of(&self, row: Location) -> bool {
         self.histories.is_empty_row(row)
+    }
+
+    /// Whether no granule of these lanes' rows has a history. `false` may be said of any.
+    #[inline]
+    fn knows_nothing_of_any(&self, spans: &Spans, lanes: u32) -> bool {
+        self.is_quiet()
+            || spans.rows(lanes).is_some_and(|mut rows| rows.all(|row| self.histories.is_empty_row(row)))
     }
 
     /// All threads of a block know all that was written to its shared memory: its barrier has ended, or it has.

@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use super::chains::{Chain, NONE};
 use super::thread::{Late, Passed};
+use super::warp::warp_and_lane;
 use super::{PlainMemory, PtxMachine};
 use bugaroo_semantics::location::{GranuleSpan, Location, Value};
 use bugaroo_semantics::scope::{Scope, Strength, morally_strong};
@@ -35,7 +36,8 @@ impl PtxMachine {
             }
         }
         self.settle_where(memory, slot, |late| late.passed.is_none());
-        self.drain(memory, slot, self.threads[slot].waiting.all());
+        let (warp, lane) = warp_and_lane(slot);
+        self.drain_lanes(memory, warp, 1 << lane);
     }
 
     /// What a load that passes may read from now on; None if it has to be resolved.

@@ -3,6 +3,7 @@
 use super::PtxMachine;
 use super::kept::{AtOnce, Kept, Several, Single};
 use super::runs::Run;
+use super::warp::warp_and_lane;
 use bugaroo_semantics::location::GranuleSpan;
 
 impl PtxMachine {
@@ -36,16 +37,17 @@ impl PtxMachine {
     }
 
     /// What a load by a thread reads, if that can be told without a draw. `held`: the granule as memory holds it, for loads of one
-    /// whole granule that acquire nothing.
+    /// whole granule that acquire nothing. `may_own`: stores of these bytes may wait in the thread.
     #[inline]
     pub(super) fn at_once(
         &self,
         slot: usize,
         span: GranuleSpan,
-        weak: bool,
+        (weak, may_own): (bool, bool),
         held: impl FnOnce() -> Option<u32>,
     ) -> AtOnce {
-        let own = self.threads[slot].waiting.newest(span);
+        let (warp, lane) = warp_and_lane(slot);
+        let own = if may_own { self.held.warps[warp].waiting.newest(lane, span) } else { None };
         if own.is_none() && self.is_plain(slot, span, weak) {
             return AtOnce::Memory;
         }

@@ -8,6 +8,7 @@ use super::chains::Message;
 use super::kept::{Kept, Several};
 use super::stale::Edge;
 use super::store::AtomicOrder;
+use super::warp::warp_and_lane;
 use bugaroo_semantics::clocks::release as entry;
 use bugaroo_semantics::location::GranuleSpan;
 use bugaroo_semantics::scope::{Strength, morally_strong};
@@ -23,8 +24,8 @@ impl PtxMachine {
         value: u32,
     ) -> bool {
         let thread = &self.threads[slot];
-        let holds_nothing =
-            thread.clock.due == u64::MAX && thread.waiting.is_empty() && thread.loads.late.is_empty();
+        let (warp, lane) = warp_and_lane(slot);
+        let holds_nothing = self.holding(warp) >> lane & 1 == 0;
         if order.release || span.count != 1 || !holds_nothing || !self.passed.is_empty() {
             return false;
         }
@@ -60,10 +61,10 @@ impl PtxMachine {
         };
         let last_round = self.clock.now + u64::from(all - threads);
         for (slot, place) in slots.zip(0..) {
-            let thread = &mut self.threads[slot];
-            thread.clock.count += u64::from(times);
+            let (warp, lane) = self.warp(slot);
+            warp.advance(lane, times);
             if order.acquire {
-                thread.edges.acquired = Edge { time: last_round + place, scope: order.scope };
+                self.threads[slot].edges.acquired = Edge { time: last_round + place, scope: order.scope };
             }
         }
         self.clock.now += u64::from(all);

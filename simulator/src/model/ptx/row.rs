@@ -60,6 +60,21 @@ impl Row {
         (self.present >> bit & 1 != 0).then(|| &mut self.kept[place])
     }
 
+    /// Whether there is no room for so many granules more.
+    #[inline]
+    pub fn lacks_room(&self, more: u32) -> bool {
+        self.room != WIDTH && self.present.count_ones() + more > self.room.max(FEW).into()
+    }
+
+    /// Makes room for all.
+    pub fn make_room(&mut self) {
+        let mut all = vec![NOTHING; WIDTH.into()];
+        for (bit, kept) in bits(self.present).zip(&self.kept) {
+            all[bit as usize] = *kept;
+        }
+        (self.room, self.kept) = (WIDTH, all);
+    }
+
     /// Keeps something of a granule of which nothing is kept.
     pub fn insert(&mut self, bit: u32, kept: Kept) {
         if self.len() == usize::from(self.room) {
@@ -74,17 +89,31 @@ impl Row {
         self.present |= 1 << bit;
     }
 
+    /// Keeps one message of each of these granules, if there is room for all and nothing is kept of any of these: answers for which it
+    /// does.
+    #[inline]
+    pub fn insert_all(&mut self, granules: u32, mut single: impl FnMut(usize) -> Option<Single>) -> u32 {
+        if self.room != WIDTH || self.present & granules != 0 {
+            return 0;
+        }
+        let mut done = 0;
+        for bit in bits(granules) {
+            if let Some(single) = single(bit as usize) {
+                self.kept[bit as usize] = Kept::Single(single);
+                done |= 1 << bit;
+            }
+        }
+        self.present |= done;
+        done
+    }
+
     fn grow(&mut self) {
         if self.room == 0 {
             self.room = FEW;
             self.kept = Vec::with_capacity(FEW.into());
             return;
         }
-        let mut all = vec![NOTHING; WIDTH.into()];
-        for (bit, kept) in bits(self.present).zip(&self.kept) {
-            all[bit as usize] = *kept;
-        }
-        (self.room, self.kept) = (WIDTH, all);
+        self.make_room();
     }
 
     /// Keeps nothing more of a granule.

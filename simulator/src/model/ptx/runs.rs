@@ -7,6 +7,7 @@
 use bugaroo_semantics::scope::{Strength, ThreadKey};
 
 use super::chains::{MOST, NONE, Store};
+use crate::model::fetch::fetch;
 
 /// Runs of a block of the pool.
 const BLOCK: u32 = 1 << 8;
@@ -79,6 +80,14 @@ impl Runs {
     #[inline]
     fn get_mut(&mut self, at: u32) -> &mut Stores {
         &mut self.pool[(at / BLOCK) as usize][(at % BLOCK) as usize]
+    }
+
+    /// Somebody is about to look at a run.
+    #[inline(always)]
+    pub fn fetch(&self, run: &Run) {
+        let stores: *const Stores = self.get(run);
+        fetch(stores);
+        fetch(stores.cast::<u8>().wrapping_add(64));
     }
 
     /// Stores and bases of all runs.

@@ -1,10 +1,9 @@
 //! Stores and atomics: when they become messages, and where in coherence order.
 
-use std::num::NonZeroU64;
-
 use super::chains::{Message, NONE, Store};
-use super::kept::{Kept, Several, Single};
-use super::waiting::{Places, Waiting, each};
+use super::kept::{Kept, Several};
+use super::waiting::Waiting;
+use super::warp::warp_and_lane;
 use super::{PlainMemory, PtxMachine};
 use crate::model::notes::Note;
 use bugaroo_semantics::clocks::release::{self as entry, Entries};
@@ -24,20 +23,20 @@ pub struct AtomicOrder {
 
 /// One store on its way to memory.
 #[derive(Clone, Copy)]
-struct Write {
-    span: GranuleSpan,
-    value: Value,
-    strength: Strength,
-    origin: u32,
+pub(super) struct Write {
+    pub span: GranuleSpan,
+    pub value: Value,
+    pub strength: Strength,
+    pub origin: u32,
     /// What it is called by whoever looks on; 0: by its time.
-    name: u64,
+    pub name: u64,
     /// It is done with its instruction: it has not waited.
-    own: bool,
+    pub own: bool,
 }
 
 impl Write {
     /// A store that has waited.
-    fn waited(store: &Waiting) -> Write {
+    pub fn waited(store: &Waiting) -> Write {
         let Waiting { span, value, strength, origin, name, .. } = *store;
         Write { span, value, strength, origin, name, own: false }
     }
@@ -63,10 +62,9 @@ impl PtxMachine {
             self.commit(memory, slot, write, &release);
             return;
         }
-        let thread = &mut self.threads[slot];
-        if thread.store_waits(&self.chances) {
-            let due = thread.clock.count + self.together.unwrap_or_else(|| thread.patience());
-            thread.clock.due = thread.clock.due.min(due);
+        if self.threads[slot].store_waits(&self.chances) {
+            let together = self.held.together.of(warp_and_lane(slot).1);
+            let wait = together.unwrap_or_else(|| self.threads[slot].patience());
             self.told.waited += 1;
             let name = match memory.notes() {
                 Some(notes) => {
@@ -76,26 +74,33 @@ impl PtxMachine {
                 }
                 None => 0,
             };
-            thread.waiting.push(Waiting { span, value, strength, origin, name }, due);
+            self.make_room(memory, slot);
+            let (warp, lane) = warp_and_lane(slot);
+            let warp = &mut self.held.warps[warp];
+            let due = warp.add_due(lane, wait);
+            let store = Waiting { span, value, strength, origin, name };
+            warp.waiting.push_lane(lane, &store, due, &mut self.held.spare);
             return;
         }
-        self.drain(memory, slot, self.threads[slot].waiting.meeting(span));
+        self.drain_meeting(memory, slot, span);
         self.commit(memory, slot, write, &None);
     }
 
-    /// Writes these waiting stores, and those before them to the same granules.
-    pub(super) fn drain(&mut self, memory: &mut impl PlainMemory, slot: usize, which: Places) {
-        if which == 0 {
-            return;
+    /// One more row of stores is about to wait. Where no more can, the first one is written: it is due soon.
+    pub(super) fn make_room(&mut self, memory: &mut impl PlainMemory, slot: usize) {
+        let (warp, _) = warp_and_lane(slot);
+        if self.held.warps[warp].waiting.is_full() {
+            self.held.warps[warp].waiting.mark_first();
+            self.drain(memory, warp);
         }
-        let which = self.threads[slot].waiting.with_earlier(which);
-        for place in each(which) {
-            let write = Write::waited(self.threads[slot].waiting.get(place));
-            self.commit(memory, slot, write, &None);
+    }
+
+    /// Writes the stores of a thread that wait and have a granule of these.
+    fn drain_meeting(&mut self, memory: &mut impl PlainMemory, slot: usize, span: GranuleSpan) {
+        let (warp, lane) = self.warp(slot);
+        if warp.waiting.mark_meeting(lane, span) {
+            self.drain(memory, warp_and_lane(slot).0);
         }
-        let thread = &mut self.threads[slot];
-        thread.waiting.remove(which);
-        thread.set_due();
     }
 
     /// What a strong store of a thread to a location carries.
@@ -117,7 +122,7 @@ impl PtxMachine {
 
     /// Whether a store of a thread to a location hands nothing over.
     #[inline]
-    fn carries_nothing(
+    pub(super) fn carries_nothing(
         &self,
         slot: usize,
         location: Location,
@@ -132,8 +137,26 @@ impl PtxMachine {
     }
 
     /// A store becomes a message.
-    fn commit(&mut self, memory: &mut impl PlainMemory, slot: usize, write: Write, release: &Entries) {
+    pub(super) fn commit(
+        &mut self,
+        memory: &mut impl PlainMemory,
+        slot: usize,
+        write: Write,
+        release: &Entries,
+    ) {
         self.before_write(memory, slot, write.span);
+        self.become_message(memory, slot, write, release);
+        self.bound(memory);
+    }
+
+    /// The same, where no late load has to be resolved first, and the message has been counted.
+    pub(super) fn become_message(
+        &mut self,
+        memory: &mut impl PlainMemory,
+        slot: usize,
+        write: Write,
+        release: &Entries,
+    ) {
         self.clock.now += 1;
         let Write { span, value, strength, origin, own, .. } = write;
         let thread = self.threads[slot].key;
@@ -141,24 +164,11 @@ impl PtxMachine {
         let name = if write.name == 0 { self.clock.now } else { write.name };
         let mut visible = span.mask;
         for (location, value) in span.granules().zip(value) {
-            if strength == Strength::Weak
-                && span.mask == u32::MAX
-                && self.histories.kept(location).is_none()
-                && let Some(time) = NonZeroU64::new(self.clock.now)
-            {
-                let base = memory.read(location);
-                self.histories.keep(location, Kept::Single(Single { time, base, value, thread, origin }));
-                memory.write(location, value, u32::MAX);
-                if noted {
-                    self.name_message(location, (self.clock.now, name), (u32::MAX, u32::MAX), true, None);
-                }
-                continue;
-            }
             // Whoever looks on wants the names of a chain's messages.
             if !noted && span.mask == u32::MAX && self.carries_nothing(slot, location, strength, release) {
                 let store = Store { time: self.clock.now, value, origin };
-                let base = || memory.read(location);
-                if self.histories.extend_run(location, base, (thread, strength), store) {
+                let place = (self.histories.row_for(location.row(), 1), location.place_in_row());
+                if self.histories.add_store(place, || memory.read(location), (thread, strength), store) {
                     memory.write(location, value, u32::MAX);
                     continue;
                 }
@@ -175,7 +185,6 @@ impl PtxMachine {
             }
             Self::note_landed(memory, slot, span, name, visible, own);
         }
-        self.bound(memory);
     }
 
     /// Adds a message before another (or last, with `NONE`), and keeps memory at the last value. Answers the bits of it that
@@ -257,7 +266,7 @@ impl PtxMachine {
         if release {
             self.order_for_release(memory, slot);
         } else {
-            self.drain(memory, slot, self.threads[slot].waiting.meeting(span));
+            self.drain_meeting(memory, slot, span);
         }
         self.before_write(memory, slot, span);
         let read = self.atomic_read(slot, span, strength);

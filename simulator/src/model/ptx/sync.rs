@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::stale::Edge;
 use super::thread::Late;
+use super::warp::{slot_of, warp_and_lane};
 use super::{PlainMemory, PtxMachine};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_semantics::clocks::release::{self as entry, Entries, Release};
@@ -15,25 +16,13 @@ impl PtxMachine {
     /// An access of a thread begins: what is due happens, and late loads of the same bytes are resolved.
     #[inline]
     pub(super) fn step(&mut self, memory: &mut impl PlainMemory, slot: usize, span: Option<GranuleSpan>) {
-        let thread = &mut self.threads[slot];
-        thread.clock.count += 1;
-        if thread.clock.due <= thread.clock.count {
-            self.do_what_is_due(memory, slot);
-        }
+        let (warp, lane) = warp_and_lane(slot);
+        self.step_lanes(memory, warp, 1 << lane);
         if let Some(span) = span
-            && self.threads[slot].clock.due != u64::MAX
-            && !self.threads[slot].loads.late.is_empty()
+            && self.held.warps[warp].late >> lane & 1 != 0
         {
             self.settle_where(memory, slot, |late| late.span.meets(span));
         }
-    }
-
-    fn do_what_is_due(&mut self, memory: &mut impl PlainMemory, slot: usize) {
-        let count = self.threads[slot].clock.count;
-        self.settle_where(memory, slot, |late| late.due <= count);
-        let due = self.threads[slot].waiting.due(count);
-        self.drain(memory, slot, due);
-        self.threads[slot].set_due();
     }
 
     /// Resolves a thread's late loads of which `which` is true, in program order.
@@ -59,6 +48,10 @@ impl PtxMachine {
                 index += 1;
             }
         }
+        if self.threads[slot].loads.late.is_empty() {
+            let (warp, lane) = self.warp(slot);
+            warp.late &= !(1 << lane);
+        }
     }
 
     /// The value of a late load is needed. None if it is not pending: it has been resolved already.
@@ -80,8 +73,30 @@ impl PtxMachine {
 
     /// Everything of a thread that waits happens: loads are resolved, then stores are written.
     pub fn order(&mut self, memory: &mut impl PlainMemory, slot: usize) {
-        self.settle_all(memory, slot);
-        self.drain(memory, slot, self.threads[slot].waiting.all());
+        let (warp, lane) = warp_and_lane(slot);
+        self.order_lanes(memory, warp, 1 << lane);
+    }
+
+    /// The same of some lanes of a warp.
+    pub(super) fn order_lanes(&mut self, memory: &mut impl PlainMemory, warp: usize, lanes: u32) {
+        for lane in crate::exec::lanes(self.held.warps[warp].late & lanes) {
+            self.settle_all(memory, slot_of(warp, lane));
+        }
+        self.drain_lanes(memory, warp, lanes);
+    }
+
+    /// These lanes are about to release, one after another: what waits is written as it is for each of them, of all at once. Those that
+    /// have late loads have to look at these first.
+    pub(super) fn drain_for_release(&mut self, memory: &mut impl PlainMemory, warp: usize, lanes: u32) {
+        let among = lanes & !self.held.warps[warp].late;
+        self.drain_lanes(memory, warp, among);
+    }
+
+    /// All stores of these lanes that wait are written.
+    pub(super) fn drain_lanes(&mut self, memory: &mut impl PlainMemory, warp: usize, lanes: u32) {
+        if self.held.warps[warp].waiting.mark_all(lanes) {
+            self.drain(memory, warp);
+        }
     }
 
     /// What a thread knows now, its own writes included.
@@ -211,10 +226,11 @@ impl PtxMachine {
         thread.edges.met = self.clock.now;
     }
 
-    /// Strong stores of a thread that waits are written: it will do nothing for a while.
-    pub(super) fn drain_strong(&mut self, memory: &mut impl PlainMemory, slot: usize) {
-        let strong = self.threads[slot].waiting.strong();
-        self.drain(memory, slot, strong);
+    /// Strong stores of threads that wait are written: they will do nothing for a while.
+    pub(super) fn drain_strong(&mut self, memory: &mut impl PlainMemory, warp: usize, lanes: u32) {
+        if self.held.warps[warp].waiting.mark_strong(lanes) {
+            self.drain(memory, warp);
+        }
     }
 
     /// All threads of a CTA have ended.

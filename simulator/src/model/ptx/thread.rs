@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::stale::Edge;
-use super::waiting::Queue;
 use bugaroo_semantics::clocks::View;
 use bugaroo_semantics::clocks::release::Entries;
 use bugaroo_semantics::location::{GranuleSpan, Location, Value};
@@ -19,7 +18,8 @@ pub struct Late {
     pub span: GranuleSpan,
     /// How.
     pub strength: Strength,
-    pub(super) due: u64,
+    /// The lower half of the count of its thread's accesses at which it is due.
+    pub(super) due: u32,
     /// What the program calls the instruction.
     pub origin: u32,
     /// It is pending beyond a release of its thread.
@@ -48,27 +48,16 @@ pub(super) struct Banked {
 // What every access looks at comes first, in one line of the host's cache.
 #[repr(C, align(64))]
 pub struct ThreadState {
-    pub(super) clock: Moments,
     pub(super) random: u64,
     pub(super) view: Rc<View>,
     pub(super) key: ThreadKey,
     /// Stale reads in a row.
     pub(super) stale_run: u32,
-    pub(super) waiting: Queue,
     /// It has begun and not ended.
     pub(super) lives: bool,
     pub(super) loads: Loads,
     pub(super) hands: Releases,
     pub(super) edges: Edges,
-}
-
-/// What time it is for a thread, and when something happens.
-#[derive(Clone, Debug)]
-pub(super) struct Moments {
-    /// Its own accesses so far: what waiting is counted in.
-    pub(super) count: u64,
-    /// The first moment at which something of it is due, or one before; never, where nothing waits and no load is late.
-    pub(super) due: u64,
 }
 
 /// Loads whose values are drawn late.
@@ -107,10 +96,8 @@ impl Default for ThreadState {
             key: ThreadKey::NOBODY,
             lives: false,
             view: Rc::default(),
-            clock: Moments { count: 0, due: u64::MAX },
             random: 0,
             stale_run: 0,
-            waiting: Queue::default(),
             loads: Loads { late: Vec::new(), settled: Vec::new() },
             hands: Releases {
                 fences: None,
@@ -126,21 +113,10 @@ impl Default for ThreadState {
 impl ThreadState {
     /// A thread begins in this slot, where another may have been.
     pub(super) fn begin(&mut self, key: ThreadKey, random: u64) {
-        let lists = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.loads.late));
+        let late = std::mem::take(&mut self.loads.late);
         *self = ThreadState { key, random, lives: true, ..ThreadState::default() };
-        // Their memory serves again.
-        (self.waiting, self.loads.late) = lists;
-        self.waiting.clear();
+        // Its memory serves again.
+        self.loads.late = late;
         self.loads.late.clear();
-    }
-
-    /// Recomputes when something is due next.
-    pub(super) fn set_due(&mut self) {
-        self.clock.due = self.waiting.first_due(self.clock.count).min(self.first_late());
-    }
-
-    /// When the first of its late loads is due.
-    pub(super) fn first_late(&self) -> u64 {
-        self.loads.late.iter().map(|load| load.due).min().unwrap_or(u64::MAX)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::rows::{Row, Rows};
 use super::*;
-use crate::model::fetch::fetch;
+use crate::model::fetch::{LINE, fetch};
 use crate::model::targets::Targets;
 
 /// So far that lanes would come round the end of all addresses.
@@ -15,7 +15,6 @@ const FAR: u64 = 1 << 56;
 const AHEAD: usize = 4;
 /// if their bytes lie this near to each other, by lines of the host's cache.
 const NEAR: u64 = 1 << 10;
-const LINE: usize = 64;
 
 impl StoreBuffer {
     /// One step of emptying the buffers of these spaces, in their order, to memory. It empties some of these lanes' at least. Answers false

@@ -19,8 +19,7 @@ impl PtxModel {
     /// Whether lanes that hold nothing back load where nothing has a history: the engine's business alone.
     pub(super) fn nothing_known(&self, at: &At, access: &Accessed<'_>) -> bool {
         let warp = at.warp as usize;
-        if (self.warps.busy[warp] | self.warps.staying[warp]) & at.lanes != 0
-            || !self.warps.pending[warp].is_empty()
+        if (self.busy(at) | self.warps.staying[warp]) & at.lanes != 0 || !self.warps.pending[warp].is_empty()
         {
             return false;
         }
@@ -58,8 +57,24 @@ impl PtxModel {
         }
     }
 
-    /// A lane's load. It is late where the number of its space says how often the lane stays for it; answers whether it has
-    /// been given its value.
+    /// What comes before a lane's load: what is due of its thread happens, and so does what waits of a part of these bytes. All lanes
+    /// come here before one of them reads: what is read is not to change any more then.
+    pub(super) fn begin_load(
+        &mut self,
+        at: &At,
+        (lane, address): (usize, u64),
+        access: &Accessed<'_>,
+        memory: &mut Seen<'_, '_>,
+    ) {
+        let Some((first, byte)) = self.place(at, lane, address, memory) else { return };
+        let (slot, bytes) = (Self::slot(at, lane), access.bytes());
+        self.machine.step(memory, slot, Some(GranuleSpan::new(first, byte, bytes)));
+        parts(first, byte, bytes).for_each(|(_, span)| self.machine.write_partly_own(memory, slot, span));
+        self.settle(at, lane);
+    }
+
+    /// A lane's load, behind [`Self::begin_load`]. It is late where the number of its space says how often the lane stays for it;
+    /// answers whether it has been given its value.
     pub(super) fn load_lane(
         &mut self,
         at: &At,
@@ -68,30 +83,20 @@ impl PtxModel {
         access: &Accessed<'_>,
         memory: &mut Seen<'_, '_>,
     ) -> bool {
-        let Some((first, byte)) = self.place(at, lane, address, memory) else { return false };
+        let Where::Here(first, byte) = find(at, address) else { return false };
         let (late, bytes) = (late[first.space as usize], access.bytes());
-        let busy = self.warps.busy[at.warp as usize] >> lane & 1 != 0;
         let (strength, acquire, _) = order(access.semantics);
         let slot = Self::slot(at, lane);
         let weak = strength == Strength::Weak;
         if late.is_none() {
             let span = GranuleSpan::new(first, byte, bytes);
-            if busy {
-                self.machine.step(memory, slot, Some(span));
-            }
             // What is held back from beyond the device, memory does not hold; and whoever looks on wants to be told.
             let direct = bytes == 4 && access.elements == 1 && !acquire && memory.is_memory_itself();
-            match self.machine.at_once(slot, span, weak, || direct.then(|| access.read(lane, 0) as u32)) {
-                AtOnce::Memory => {
-                    if busy {
-                        self.note(at, lane);
-                    }
-                    return false;
-                }
+            let held = || direct.then(|| access.read(lane, 0) as u32);
+            match self.machine.at_once(slot, span, (weak, true), held) {
+                AtOnce::Memory => return false,
                 AtOnce::Value(value) => {
-                    self.machine.set_chances(self.chances(at, first.space, weak));
                     access.supply(lane, 0, value.into());
-                    self.note(at, lane);
                     return true;
                 }
                 AtOnce::No => {}
@@ -99,9 +104,6 @@ impl PtxModel {
         }
         let chances = self.chances(at, first.space, weak);
         self.machine.set_chances(if late.is_some() { chances.certainly_late() } else { chances });
-        if late.is_some() {
-            self.machine.step(memory, slot, Some(GranuleSpan::new(first, byte, bytes)));
-        }
         self.tokens += u64::from(late.is_some());
         let token = late.map(|_| self.tokens);
         let mut values = [0; 2];
@@ -124,7 +126,7 @@ impl PtxModel {
                     if let Some(notes) = memory.notes() {
                         notes.push(Note::Sourced(u8::MAX));
                     }
-                    self.note(at, lane);
+                    self.settle(at, lane);
                     return true;
                 }
             }
@@ -134,7 +136,7 @@ impl PtxModel {
             let value = values[(byte / WIDEST) as usize] >> (8 * (byte % WIDEST));
             access.supply(lane, element, value as u64);
         }
-        self.note(at, lane);
+        self.settle(at, lane);
         true
     }
 
@@ -159,7 +161,7 @@ impl PtxModel {
             }
             let value = [access.value(lane, 0) as u32, 0, 0, 0];
             self.machine.store(memory, slot, span, value, (strength, release), at.pc);
-            self.note(at, lane);
+            self.settle(at, lane);
             return true;
         }
         for (done, span) in parts(first, byte, bytes) {
@@ -170,15 +172,15 @@ impl PtxModel {
             self.machine.believe(memory, span);
             self.machine.store(memory, slot, span, unpacked(span, whole), (strength, release), at.pc);
         }
-        self.note(at, lane);
+        self.settle(at, lane);
         true
     }
 
     /// See [`crate::model::MemoryModel::polls`].
     pub(super) fn polls_by_atomic(&mut self, at: &At, poll: &Poll, times: u32) -> bool {
         let warp = at.warp as usize;
-        let idle = (self.warps.busy[warp] | self.warps.staying[warp]) & at.lanes == 0
-            && self.warps.pending[warp].is_empty();
+        let idle =
+            (self.busy(at) | self.warps.staying[warp]) & at.lanes == 0 && self.warps.pending[warp].is_empty();
         if !(idle && poll.compares) {
             return false;
         }
@@ -208,7 +210,12 @@ impl PtxModel {
             return false;
         };
         self.machine.set_chances(self.chances(at, first.space, false));
-        self.machine.believe(memory, span);
+        let as_known = access.bytes() == 4
+            && memory.holds_all()
+            && self.machine.agrees(first, access.read(lane, 0) as u32);
+        if !as_known {
+            self.machine.believe(memory, span);
+        }
         let order = AtomicOrder { scope, acquire, release };
         let old = self.machine.atomic(memory, Self::slot(at, lane), span, order, at.pc, |old| {
             let old = packed(span, old);
@@ -216,7 +223,7 @@ impl PtxModel {
             (!access.compares() || new != old).then(|| unpacked(span, new))
         });
         access.give_old(lane, packed(span, old));
-        self.note(at, lane);
+        self.settle(at, lane);
         true
     }
 }

@@ -3,9 +3,11 @@
 use bugaroo_ptx::types::Semantics;
 use bugaroo_semantics::effect::{acquires, releases};
 
-use super::super::{GranuleSpan, Location, MemorySpace, PlainMemory, Strength, Value};
+use super::super::{GranuleSpan, Location, MemorySpace, PlainMemory, Strength, Value, stepped};
 use crate::address::{SHARED_WINDOW, Window, window};
+use crate::exec::lanes as each;
 use crate::model::notes::Notes;
+use crate::model::targets::Targets;
 use crate::model::{At, World, is_elsewhere};
 
 /// Bytes that are accessed at once.
@@ -17,9 +19,14 @@ pub(super) struct Seen<'a, 'm> {
 }
 
 impl Seen<'_, '_> {
-    /// Whether what the machine would read is what memory holds, and nobody looks on.
+    /// Whether what the machine would read is what memory holds.
+    pub fn holds_all(&self) -> bool {
+        self.world.held.is_none()
+    }
+
+    /// Whether that is so, and nobody looks on.
     pub fn is_memory_itself(&self) -> bool {
-        self.world.held.is_none() && self.world.notes.is_none()
+        self.holds_all() && self.world.notes.is_none()
     }
 }
 
@@ -27,7 +34,8 @@ impl Seen<'_, '_> {
 pub(super) fn address(location: Location) -> u64 {
     match location.space {
         MemorySpace::Global => location.offset,
-        MemorySpace::Shared => SHARED_WINDOW + location.offset,
+        // Of a lane that does not access, it may lie before the first byte.
+        MemorySpace::Shared => SHARED_WINDOW.wrapping_add(location.offset),
     }
 }
 
@@ -41,6 +49,22 @@ impl PlainMemory for Seen<'_, '_> {
                 let read = self.world.read(block, address + byte, 1).unwrap_or(0);
                 value | (read as u32) << (8 * byte)
             }),
+        }
+    }
+
+    fn read_each(&mut self, lanes: u32, (first, step): (Location, u64), values: &mut [u32; 32]) {
+        let targets = Targets::stepped(address(first), step);
+        let read = self.is_memory_itself() && self.world.read_each(first.block, lanes, &targets, values);
+        if !read {
+            each(lanes).for_each(|lane| values[lane] = self.read(stepped(first, step, lane)));
+        }
+    }
+
+    fn write_each(&mut self, lanes: u32, (first, step): (Location, u64), values: &[u32; 32]) {
+        let targets = Targets::stepped(address(first), step);
+        let written = self.is_memory_itself() && self.world.write_each(first.block, lanes, &targets, values);
+        if !written {
+            each(lanes).for_each(|lane| self.write(stepped(first, step, lane), values[lane], u32::MAX));
         }
     }
 

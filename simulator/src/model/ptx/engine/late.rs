@@ -147,7 +147,7 @@ impl PtxModel {
         }
         for (lane, token) in over {
             self.machine.settle(memory, Self::slot(at, lane), token);
-            self.note(at, lane);
+            self.settle(at, lane);
         }
         if stays {
             self.warps.staying[at.warp as usize] |= at.lanes;
