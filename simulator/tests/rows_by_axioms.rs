@@ -1,7 +1,7 @@
-//! Random small programs whose lanes load and store alike: what a warp shows under the `ptx` model, where its lanes' stores wait and are
+//! Random small programs whose lanes load and store alike, but for some steps that one lane does alone: what a warp shows under the `ptx` model, where its lanes' stores wait and are
 //! written as rows, the axioms allow, as an independent check of all candidate executions finds.
 //!
-//! `BUGAROO_RANDOM_PROGRAMS` sets how many (default 400).
+//! `BUGAROO_RANDOM_PROGRAMS` sets how many (default 600).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,10 +18,11 @@ use bugaroo_simulator::model::ptx::{AtomicOrder, Scope, Strength};
 const RUNS: u64 = 80;
 const WARPS: usize = 2;
 
-/// What the lanes of a warp do together.
+/// What the lanes of a warp do together, or one of them.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     op: Op,
+    alone: Option<usize>,
     /// Of lane 0; and how many locations further on the next lane's is, round the end.
     location: usize,
     apart: usize,
@@ -62,13 +63,18 @@ impl Draw {
         let mut program =
             Program { lanes, locations, one_block: self.below(2) == 0, warps: [Vec::new(), Vec::new()] };
         let (fences, mut registers, mut atomics) = (self.below(3), [0; WARPS], 0);
-        for access in 1..=8 / lanes {
+        let (mut accesses, mut access) = (0, 0);
+        while accesses + lanes <= 8 {
+            access += 1;
             let warp = self.below(WARPS);
+            let alone = if self.below(3) == 0 { Some(self.below(lanes)) } else { None };
+            accesses += if alone.is_some() { 1 } else { lanes };
             let (strength, ordered) = self.strength();
             let value = (access * 16) as u32;
             let kind = self.below(8);
             let register = registers[warp];
             let op = match kind {
+                _ if register == 4 => Op::Store { location: 0, value, strength, release: ordered },
                 0..4 => Op::Store { location: 0, value, strength, release: ordered },
                 7 if atomics == 0 => {
                     atomics = 1;
@@ -79,14 +85,14 @@ impl Draw {
                 }
                 _ => Op::Load { register, location: 0, strength, acquire: ordered },
             };
-            registers[warp] += usize::from(kind >= 4);
+            registers[warp] += usize::from(!matches!(op, Op::Store { .. }));
             if !program.warps[warp].is_empty() && self.below(3) < fences {
                 let kind = [FenceKind::Sc, FenceKind::AcqRel][self.below(2)];
                 let op = Op::Fence { scope: self.scope(), kind };
-                program.warps[warp].push(Step { op, location: 0, apart: 0 });
+                program.warps[warp].push(Step { op, alone, location: 0, apart: 0 });
             }
             let (location, apart) = (self.below(locations), self.below(2));
-            program.warps[warp].push(Step { op, location, apart });
+            program.warps[warp].push(Step { op, alone, location, apart });
         }
         program
     }
@@ -119,7 +125,8 @@ impl Program {
                         other => other,
                     }
                 };
-                test.threads.push((cta, steps.iter().map(own).collect()));
+                let does = |step: &&Step| step.alone.is_none_or(|alone| alone == lane);
+                test.threads.push((cta, steps.iter().filter(does).map(own).collect()));
             }
         }
         test
@@ -171,14 +178,18 @@ impl Program {
             "rem.u32 number, number, {};\nmad.wide.u32 place, number, 4, all;",
             self.locations
         );
+        let guard = step.alone.map_or("", |_| "@p ");
+        if let Some(lane) = step.alone {
+            let _ = writeln!(text, "setp.eq.u32 p, lane, {lane};");
+        }
         let _ = match step.op {
             Op::Store { value, strength, release, .. } => {
                 let how = how(strength, if release { "release" } else { "relaxed" });
-                writeln!(text, "add.u32 value, lane, {value};\nst.{how}.global.u32 [place], value;")
+                writeln!(text, "add.u32 value, lane, {value};\n{guard}st.{how}.global.u32 [place], value;")
             }
             Op::Load { register, strength, acquire, .. } => {
                 let how = how(strength, if acquire { "acquire" } else { "relaxed" });
-                writeln!(text, "ld.{how}.global.u32 read{register}, [place];")
+                writeln!(text, "{guard}ld.{how}.global.u32 read{register}, [place];")
             }
             Op::Atomic { register, operand, exchange, order, .. } => {
                 let kind = match (order.acquire, order.release) {
@@ -190,12 +201,12 @@ impl Program {
                 let (reach, change) = (scope(order.scope), if exchange { "exch.b32" } else { "add.u32" });
                 writeln!(
                     text,
-                    "add.u32 value, lane, {operand};\natom.{kind}.{reach}.global.{change} read{register}, [place], value;"
+                    "add.u32 value, lane, {operand};\n{guard}atom.{kind}.{reach}.global.{change} read{register}, [place], value;"
                 )
             }
             Op::Fence { scope: reach, kind } => {
                 let kind = if kind == FenceKind::Sc { "sc" } else { "acq_rel" };
-                writeln!(text, "fence.{kind}.{};", scope(reach))
+                writeln!(text, "{guard}fence.{kind}.{};", scope(reach))
             }
             Op::Barrier => unreachable!("none is drawn"),
         };
@@ -205,7 +216,7 @@ impl Program {
 #[test]
 fn whatever_a_warp_shows_the_axioms_allow() {
     let programs: usize =
-        std::env::var("BUGAROO_RANDOM_PROGRAMS").ok().and_then(|value| value.parse().ok()).unwrap_or(400);
+        std::env::var("BUGAROO_RANDOM_PROGRAMS").ok().and_then(|value| value.parse().ok()).unwrap_or(600);
     let mut draw = Draw(Rng::new(11));
     let injection = Injection::new(HandlerModel::StoreBuffer, 0.75);
     let (mut shown, mut of) = (0, 0);
