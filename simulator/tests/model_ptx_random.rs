@@ -4,22 +4,12 @@
 //! `BUGAROO_RANDOM_PROGRAMS` sets how many (default 1,500).
 
 use crate::model_ptx::axioms::allowed;
-use crate::model_ptx::{Op, Test, run};
+use crate::model_ptx::{Draw, Op, Test, run};
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
-use bugaroo_simulator::model::ptx::{AtomicOrder, Chances, Scope, Strength};
-
-struct Draw(Rng);
+use bugaroo_simulator::model::ptx::{AtomicOrder, Chances, Strength};
 
 impl Draw {
-    fn below(&mut self, count: usize) -> usize {
-        (self.0.next() % count as u64) as usize
-    }
-
-    fn scope(&mut self) -> Scope {
-        [Scope::Cta, Scope::Gpu, Scope::Gpu, Scope::Sys][self.below(4)]
-    }
-
     fn strength(&mut self) -> (Strength, bool) {
         match self.below(3) {
             0 => (Strength::Weak, false),

@@ -1,5 +1,6 @@
-//! Random small programs whose lanes load and store alike, but for some steps that one lane does alone: what a warp shows under the `ptx` model, where its lanes' stores wait and are
-//! written as rows, the axioms allow, as an independent check of all candidate executions finds.
+//! Random small programs whose lanes load and store alike, but for some steps that one lane does alone: what a warp shows under the
+//! `ptx` model, where its lanes' stores wait and are written as rows, the axioms allow, as an independent check of all candidate
+//! executions finds.
 //!
 //! `BUGAROO_RANDOM_PROGRAMS` sets how many (default 600).
 
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 
 use crate::injected::{Injection, Prepared, Work, run, under_ptx, words};
 use crate::model_ptx::axioms::allowed;
-use crate::model_ptx::{Final, Op, Test};
+use crate::model_ptx::{Draw, Final, Op, Test};
 use bugaroo_device_handlers::HandlerModel;
 use bugaroo_ptx::op::FenceKind;
 use bugaroo_simulator::Rng;
@@ -38,64 +39,52 @@ struct Program {
     warps: [Vec<Step>; WARPS],
 }
 
-struct Draw(Rng);
-
-impl Draw {
-    fn below(&mut self, count: usize) -> usize {
-        (self.0.next() % count as u64) as usize
+fn strength(draw: &mut Draw) -> (Strength, bool) {
+    match draw.below(5) {
+        0 | 1 => (Strength::Weak, false),
+        2 | 3 => (Strength::Strong(draw.scope()), false),
+        _ => (Strength::Strong(draw.scope()), true),
     }
+}
 
-    fn scope(&mut self) -> Scope {
-        [Scope::Cta, Scope::Gpu, Scope::Gpu, Scope::Sys][self.below(4)]
-    }
-
-    fn strength(&mut self) -> (Strength, bool) {
-        match self.below(5) {
-            0 | 1 => (Strength::Weak, false),
-            2 | 3 => (Strength::Strong(self.scope()), false),
-            _ => (Strength::Strong(self.scope()), true),
-        }
-    }
-
-    fn program(&mut self) -> Program {
-        let lanes = 2 + self.below(2);
-        let locations = 1 + self.below(3);
-        let mut program =
-            Program { lanes, locations, one_block: self.below(2) == 0, warps: [Vec::new(), Vec::new()] };
-        let (fences, mut registers, mut atomics) = (self.below(3), [0; WARPS], 0);
-        let (mut accesses, mut access) = (0, 0);
-        while accesses + lanes <= 8 {
-            access += 1;
-            let warp = self.below(WARPS);
-            let alone = if self.below(3) == 0 { Some(self.below(lanes)) } else { None };
-            accesses += if alone.is_some() { 1 } else { lanes };
-            let (strength, ordered) = self.strength();
-            let value = (access * 16) as u32;
-            let kind = self.below(8);
-            let register = registers[warp];
-            let op = match kind {
-                _ if register == 4 => Op::Store { location: 0, value, strength, release: ordered },
-                0..4 => Op::Store { location: 0, value, strength, release: ordered },
-                7 if atomics == 0 => {
-                    atomics = 1;
-                    let (acquire, release) = (self.below(3) == 0, self.below(3) == 0);
-                    let order = AtomicOrder { scope: self.scope(), acquire, release };
-                    let exchange = self.below(2) == 0;
-                    Op::Atomic { register, location: 0, operand: value * 16, exchange, order }
-                }
-                _ => Op::Load { register, location: 0, strength, acquire: ordered },
-            };
-            registers[warp] += usize::from(!matches!(op, Op::Store { .. }));
-            if !program.warps[warp].is_empty() && self.below(3) < fences {
-                let kind = [FenceKind::Sc, FenceKind::AcqRel][self.below(2)];
-                let op = Op::Fence { scope: self.scope(), kind };
-                program.warps[warp].push(Step { op, alone, location: 0, apart: 0 });
+fn program(draw: &mut Draw) -> Program {
+    let lanes = 2 + draw.below(2);
+    let locations = 1 + draw.below(3);
+    let mut program =
+        Program { lanes, locations, one_block: draw.below(2) == 0, warps: [Vec::new(), Vec::new()] };
+    let (fences, mut registers, mut atomics) = (draw.below(3), [0; WARPS], 0);
+    let (mut accesses, mut access) = (0, 0);
+    while accesses + lanes <= 8 {
+        access += 1;
+        let warp = draw.below(WARPS);
+        let alone = if draw.below(3) == 0 { Some(draw.below(lanes)) } else { None };
+        accesses += if alone.is_some() { 1 } else { lanes };
+        let (strength, ordered) = strength(draw);
+        let value = (access * 16) as u32;
+        let kind = draw.below(8);
+        let register = registers[warp];
+        let op = match kind {
+            _ if register == 4 => Op::Store { location: 0, value, strength, release: ordered },
+            0..4 => Op::Store { location: 0, value, strength, release: ordered },
+            7 if atomics == 0 => {
+                atomics = 1;
+                let (acquire, release) = (draw.below(3) == 0, draw.below(3) == 0);
+                let order = AtomicOrder { scope: draw.scope(), acquire, release };
+                let exchange = draw.below(2) == 0;
+                Op::Atomic { register, location: 0, operand: value * 16, exchange, order }
             }
-            let (location, apart) = (self.below(locations), self.below(2));
-            program.warps[warp].push(Step { op, alone, location, apart });
+            _ => Op::Load { register, location: 0, strength, acquire: ordered },
+        };
+        registers[warp] += usize::from(!matches!(op, Op::Store { .. }));
+        if !program.warps[warp].is_empty() && draw.below(3) < fences {
+            let kind = [FenceKind::Sc, FenceKind::AcqRel][draw.below(2)];
+            let op = Op::Fence { scope: draw.scope(), kind };
+            program.warps[warp].push(Step { op, alone, location: 0, apart: 0 });
         }
-        program
+        let (location, apart) = (draw.below(locations), draw.below(2));
+        program.warps[warp].push(Step { op, alone, location, apart });
     }
+    program
 }
 
 impl Program {
@@ -221,7 +210,7 @@ fn whatever_a_warp_shows_the_axioms_allow() {
     let injection = Injection::new(HandlerModel::StoreBuffer, 0.75);
     let (mut shown, mut of) = (0, 0);
     for number in 0..programs {
-        let program = draw.program();
+        let program = program(&mut draw);
         let (ptx, threads) = (program.ptx(), WARPS * program.lanes);
         let allowed = allowed(&program.test());
         let prepared = Prepared::new(&ptx);

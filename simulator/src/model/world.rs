@@ -124,11 +124,7 @@ impl World<'_> {
             *values = unsafe { host.cast::<[u32; 32]>().read_unaligned() };
             return true;
         }
-        let mut left = lanes;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let from = host.wrapping_add((targets.address(lane) - hull.0) as usize);
+        for (lane, from) in places(lanes, targets, (hull.0, host)) {
             // SAFETY: the lanes' bytes are within those that were found.
             values[lane] = unsafe { from.cast::<u32>().read_unaligned() };
         }
@@ -145,11 +141,7 @@ impl World<'_> {
             self.changed |= unsafe { put(host, *values) };
             return true;
         }
-        let mut left = lanes;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let to = host.wrapping_add((targets.address(lane) - hull.0) as usize);
+        for (lane, to) in places(lanes, targets, (hull.0, host)) {
             // SAFETY: the lanes' bytes are within those that were found.
             self.changed |= unsafe { put(to, values[lane]) };
         }
@@ -206,6 +198,22 @@ impl World<'_> {
         }
         region.holds(address, bytes.into()).then(|| address.wrapping_add(region.bias) as *mut u8)
     }
+}
+
+/// Where these lanes' bytes are, as an address is there in the host's memory.
+#[inline(always)]
+fn places(
+    mut lanes: u32,
+    targets: &Targets,
+    (address, host): (u64, *mut u8),
+) -> impl Iterator<Item = (usize, *mut u8)> {
+    std::iter::from_fn(move || {
+        let lane = lanes.trailing_zeros() as usize;
+        (lanes != 0).then(|| {
+            lanes &= lanes - 1;
+            (lane, host.wrapping_add((targets.address(lane) - address) as usize))
+        })
+    })
 }
 
 /// Whether so many bytes from this offset on lie in a memory of that length.

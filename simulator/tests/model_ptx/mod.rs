@@ -11,6 +11,19 @@ use bugaroo_simulator::model::ptx::{
     WriterSet,
 };
 
+/// What tests draw.
+pub struct Draw(pub Rng);
+
+impl Draw {
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.0.next() % count as u64) as usize
+    }
+
+    pub fn scope(&mut self) -> Scope {
+        [Scope::Cta, Scope::Gpu, Scope::Gpu, Scope::Sys][self.below(4)]
+    }
+}
+
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {

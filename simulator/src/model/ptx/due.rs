@@ -20,7 +20,7 @@ impl PtxMachine {
         self.held.warps.get(warp).map_or(0, WarpState::holding)
     }
 
-    /// See [`Queue::forward`].
+    /// See [`super::waiting::Queue::forward`].
     #[inline]
     pub(super) fn forward(
         &self,

@@ -38,6 +38,7 @@ use meetings::lanes_of;
 
 /// Lanes by which what the machine keeps of an atomic's granule is fetched ahead.
 const AHEAD: usize = 4;
+
 /// What a launch is to show.
 #[derive(Clone, Debug)]
 pub struct PtxSettings {
@@ -108,10 +109,12 @@ struct Warps {
     often: Vec<Often>,
 }
 
-/// What has become of the lanes of a load.
+/// What has become of the lanes of a load. The others read what memory holds.
 #[derive(Clone, Copy, Debug)]
 struct LoadedRow {
+    /// Those that have been given their values.
     given: u32,
+    /// Those whose values are to be drawn.
     to_draw: u32,
 }
 

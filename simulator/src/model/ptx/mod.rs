@@ -17,7 +17,8 @@
 //! Departures, all towards fewer behaviours: coherence order is total per granule of four bytes, also where
 //! racing writes would have none; an access of more than one granule is a snapshot, and its store never comes early;
 //! `.cluster` takes in the whole grid; moral strength does not ask for complete overlap; of a granule the eight newest messages are
-//! kept; what is forgotten when memory runs short ([`forget`], which counts it) cannot be read any more.
+//! kept; what is forgotten when memory runs short ([`forget`], which counts it) cannot be read any more; lanes of a warp that
+//! have parted so far that their waiting stores fill 256 rows ([`waiting`]) have the first of these written early.
 //! So everything that it shows is allowed; it can miss behaviours that need promises beyond late loads.
 
 mod barriers;

@@ -93,14 +93,7 @@ impl Spans {
             return 0;
         }
         let bytes = (self.bytes(), other.bytes());
-        let meets =
-            |lane| overlap((self.targets.address(lane), bytes.0), (other.targets.address(lane), bytes.1));
-        // All of them do, or none, where the steps are the same.
-        let alike = self.targets.step.is_some() && self.targets.step == other.targets.step;
-        if alike || lanes.is_power_of_two() {
-            return if meets(lanes.trailing_zeros() as usize) { lanes } else { 0 };
-        }
-        self.targets.meet(&other.targets, bytes, lanes)
+        self.which(other, lanes, |one, other| overlap((one, bytes.0), (other, bytes.1)))
     }
 
     /// Which of these lanes have the very granules that they have elsewhere.
@@ -109,11 +102,18 @@ impl Spans {
         if lanes == 0 || self.count != other.count || !self.in_one_memory(other) {
             return 0;
         }
-        let same = |lane| self.targets.address(lane) == other.targets.address(lane);
+        self.which(other, lanes, |one, other| one == other)
+    }
+
+    /// Of which of these lanes the two offsets are such, which does not change when both are moved.
+    #[inline(always)]
+    fn which(&self, other: &Spans, lanes: u32, such: impl Fn(u64, u64) -> bool) -> u32 {
+        let such = |lane| such(self.targets.address(lane), other.targets.address(lane));
+        // Those of all are, or of none, where the steps are the same.
         let alike = self.targets.step.is_some() && self.targets.step == other.targets.step;
         if alike || lanes.is_power_of_two() {
-            return if same(lanes.trailing_zeros() as usize) { lanes } else { 0 };
+            return if such(lanes.trailing_zeros() as usize) { lanes } else { 0 };
         }
-        (0..32).fold(0, |all, lane| all | u32::from(same(lane)) << lane) & lanes
+        (0..32).fold(0, |all, lane| all | u32::from(such(lane)) << lane) & lanes
     }
 }

@@ -8,7 +8,8 @@ use super::spans::Spans;
 use bugaroo_semantics::location::{GranuleSpan, Value};
 use bugaroo_semantics::scope::Strength;
 
-/// Rows of a warp. Each lane's stores are due within 128 of its accesses, but lanes that have parted may make rows of their own.
+/// Rows of a warp. Each lane's stores are due within 128 of its accesses, but lanes that have parted may make rows of their own: with
+/// as many, the first row is written before it is due.
 const MOST: usize = 256;
 /// Rows without stores whose memory is kept for others, of whatever warp.
 const SPARE: usize = 256;
@@ -273,7 +274,7 @@ impl Queue {
         (whole, partly)
     }
 
-    /// Marks a lane's stores that have some of these bytes; answers whether there are any.
+    /// Marks a lane's stores that have some of these bytes. This and the others answer whether there are any.
     pub fn mark_overlapping(&mut self, lane: usize, span: GranuleSpan) -> bool {
         self.mark(1 << lane, |row, _| u32::from(row.span(lane).overlaps(span)) << lane)
     }
