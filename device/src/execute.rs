@@ -100,7 +100,7 @@ impl Gpu {
             shape.iter().fold(1_u64, |product, extent| product.saturating_mul(u64::from(*extent)))
         };
         let shape = (product(request.grid), product(request.block));
-        let logs = module.injected.as_ref().and_then(Injected::logs).cloned();
+        let logs = module.injected.as_deref().and_then(Injected::logs).cloned();
         let Arms { armed, model, program } = match &module.injected {
             Some(injected) => self.trial.injection.arm(injected, &name, shape, ordinal, &mut self.memory)?,
             None => Arms::default(),
@@ -305,11 +305,11 @@ impl Gpu {
         let (executed, delays) = self.discard(ticket, flight);
         self.running.clock.launched(executed.warp_instructions, self.config.sm_count);
         let module = self.function(function).ok().map(|(_, module)| module);
-        let lines = Lines::of(module.and_then(|module| module.injected.as_ref()));
+        let lines = Lines::of(module.and_then(|module| module.injected.as_deref()));
         let stale_reads =
             module.map(|module| diagnosis::stale(&stale, module.running(), (grid, block), &lines));
         let stale_reads = stale_reads.unwrap_or_default();
-        let injected = module.and_then(|module| module.injected.as_ref());
+        let injected = module.and_then(|module| module.injected.as_deref());
         let conflicts = module.map(|module| {
             let told =
                 ConflictsTold { program: module.running(), shape: (grid, block), lines: &lines, injected };

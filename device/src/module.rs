@@ -1,6 +1,7 @@
 //! Modules: loaded, looked at for what launches need, and unloaded.
 
 use std::ffi::CString;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bugaroo_cuda_abi::{CUcontext, CUfunction, CUmodule};
@@ -97,7 +98,7 @@ impl Gpu {
         let module = self.code.modules.insert(LoadedModule {
             context,
             program,
-            injected,
+            injected: injected.map(Rc::new),
             recorded,
             functions: Vec::new(),
         });
@@ -135,7 +136,7 @@ impl Gpu {
     pub fn check_runnable(&self, function: CUfunction) -> CallResult {
         let (function, kernel) = self.kernel(function)?;
         let module = self.code.modules.get(function.module)?;
-        let logs = module.injected.as_ref().and_then(Injected::logs);
+        let logs = module.injected.as_deref().and_then(Injected::logs);
         if let Some(why) = logs.and_then(|logs| logs.refused()) {
             let what = format!("kernel `{}` cannot be launched: {why}", function.name());
             return Err(self.trial.report.unsupported(&what));

@@ -44,11 +44,11 @@ struct Forked<'g> {
 
 impl Served for Forked<'_> {
     fn prepare(&mut self) {
-        // Trials unload modules at their end; to free a program they had to copy its pages first.
+        // Trials unload modules at their end; to free a program, and what is known of it, they had to copy its pages first.
         let modules = &self.code.modules;
         for module in modules.find(|_| true) {
             if let Ok(module) = modules.get(module) {
-                std::mem::forget(Arc::clone(&module.program));
+                std::mem::forget((Arc::clone(&module.program), module.injected.clone()));
             }
         }
         self.code.known.open();

@@ -261,7 +261,7 @@ impl Gpu {
         };
         let module =
             self.code.modules.find(runs).first().and_then(|module| self.code.modules.get(*module).ok());
-        let injected: Option<&Injected> = module.and_then(|module| module.injected.as_ref());
+        let injected: Option<&Injected> = module.and_then(|module| module.injected.as_deref());
         let site = injected.and_then(|injected| injected.site(pc));
         told.site = site.map(|(module, index)| SiteId { module, index });
     }

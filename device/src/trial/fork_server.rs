@@ -123,7 +123,8 @@ fn serve(
         polled.push(entry(socket.descriptor()));
         polled.extend(children.iter().map(|child| entry(child.pidfd.as_raw_fd())));
         // While a trial runs there is time.
-        let idle = !children.is_empty() && pages.as_mut().is_some_and(Pages::idle);
+        // SAFETY: this process has but one thread.
+        let idle = !children.is_empty() && pages.as_mut().is_some_and(|pages| unsafe { pages.idle() });
         let patience = if idle { 0 } else { -1 };
         // SAFETY: the pointer and the length are those of a live vector.
         if unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, patience) } <= 0 {
@@ -139,11 +140,12 @@ fn serve(
         }
         if children.len() < running {
             if device.learn() {
-                // What was learned has taken the room that trials need.
-                heap::prepare();
+                heap::give_back();
                 if let Some(pages) = &mut pages {
                     pages.check();
                 }
+                // What was learned, and looked for, has taken the room that trials need.
+                heap::prepare();
             }
             if let Some(pages) = &mut pages {
                 pages.learn();
@@ -174,7 +176,9 @@ fn serve(
                             unsafe { pages.copy() };
                         }
                         let outputs = [(wanted.stdout, stdout), (wanted.stderr, stderr)];
-                        drop(children);
+                        // The descriptors are closed. The memory is not freed, which the trial would have to copy first.
+                        children.clear();
+                        std::mem::forget((children, polled, pages));
                         return become_trial(own_report, orders, examined, outputs, report, own);
                     }
                     -1 => {

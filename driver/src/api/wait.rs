@@ -147,7 +147,9 @@ pub extern "C" fn at_exit() {
                     }
                 }
                 let wait = *wait.get_or_insert_with(|| WAITS.fetch_add(1, Ordering::Relaxed) + 1);
-                gpu.running.wait.others = if alone() { Others::Nobody(wait) } else { Others::MayWrite };
+                // Whoever else is there is of no matter where nothing is left to do.
+                let nobody = !gpu.running.queue.is_empty() && alone();
+                gpu.running.wait.others = if nobody { Others::Nobody(wait) } else { Others::MayWrite };
                 last = gpu.step();
                 gpu.running.suspects = false;
                 Ok(())

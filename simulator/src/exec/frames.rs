@@ -44,6 +44,8 @@ pub(super) struct Block {
 
 /// Bytes that are zeroed sooner than mapped.
 const FEW: usize = 1 << 14;
+/// The same for memory all of which will be used.
+const FEW_USED: usize = 1 << 18;
 
 /// Alignment of blocks that are the allocator's: rows are a multiple of it, and read as vectors.
 const ALIGN: usize = 64;
@@ -71,6 +73,12 @@ impl Block {
         // SAFETY: the size is not zero.
         let base = unsafe { alloc_zeroed(layout) };
         (!base.is_null()).then_some(Block { base, bytes, allocated: true })
+    }
+
+    /// As [`Block::new`], for memory all of which will be used.
+    pub fn used(bytes: usize) -> Option<Block> {
+        let bytes = bytes.max(64);
+        if bytes <= FEW_USED { Block::allocated(bytes) } else { Block::new(bytes) }
     }
 
     /// As [`Block::new`], for memory that will be used densely: asks the host for huge pages, so that touching

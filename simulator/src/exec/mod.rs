@@ -156,7 +156,7 @@ impl<'a> Machine<'a> {
         // An odd number of cache lines between lanes, so that equal offsets do not fall into one cache set.
         let local_stride = plan.local_bytes.next_multiple_of(64) as usize + 64;
         let local_stride = if plan.local_bytes == 0 { 0 } else { local_stride };
-        let shared = Block::new(shared_stride * resident as usize).ok_or_else(|| host.clone())?;
+        let shared = Block::used(shared_stride * resident as usize).ok_or_else(|| host.clone())?;
         let local = Block::new(local_stride * 32 * warps as usize).ok_or(host)?;
         poison::part(shared.base(), shared.bytes(), plan.shared_bytes as usize, shared_stride);
         poison::part(local.base(), local.bytes(), plan.local_bytes as usize, local_stride);

@@ -18,14 +18,19 @@ const LISTED_BLOCK: usize = 1 << 10;
 /// Between two of these sizes.
 const SIZE_STEP: usize = 16;
 /// Untouched memory at the heap's end: what short trials need under any model. More of it costs nothing.
-const ROOM: usize = 8 * HUGE_PAGE;
+const ROOM: usize = 9 * HUGE_PAGE;
 
-/// Prepares the heap, once.
+/// Gives memory back that is free.
+pub fn give_back() {
+    // SAFETY: only what is not in use goes.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Prepares the heap. What the server allocates from now on is no longer there for trials.
 pub fn prepare() {
-    // SAFETY: these set parameters of the allocator and give back memory that is not in use. Large blocks come from
-    // the heap from now on, and its end is not given back.
+    give_back();
+    // SAFETY: these set parameters of the allocator. Large blocks come from the heap from now on, and its end is not given back.
     unsafe {
-        libc::malloc_trim(0);
         libc::mallopt(libc::M_MMAP_THRESHOLD, 32 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, c_int::MAX);
         libc::mallopt(libc::M_TOP_PAD, ROOM as c_int);
@@ -40,13 +45,15 @@ pub fn prepare() {
         libc::free(probe);
         probe as usize
     };
-    let Some(boundary) = (end + MARGIN).checked_next_multiple_of(HUGE_PAGE) else { return };
+    // Behind what was touched when gaps were looked for: blocks that fit into none came from the heap's end.
+    let touched = end + LARGEST_BLOCK + MARGIN;
+    let Some(boundary) = touched.checked_next_multiple_of(HUGE_PAGE) else { return };
     // What lies between is taken, for good, and not touched.
     // SAFETY: plain allocation; never freed.
     let filler = unsafe { libc::malloc(boundary - MARGIN - end) } as usize;
     // SAFETY: as above.
     let new_end = unsafe { libc::sbrk(0) } as usize;
-    let ours = filler != 0 && filler < boundary && filler + HUGE_PAGE + MARGIN > end && new_end > boundary;
+    let ours = filler != 0 && filler < boundary && filler + MARGIN > end && new_end > boundary;
     if ours {
         let whole = (new_end - boundary) / HUGE_PAGE * HUGE_PAGE;
         // SAFETY: whole pages of the heap, of which nothing has been used yet; the advice changes no contents.

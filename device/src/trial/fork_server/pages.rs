@@ -9,6 +9,7 @@
 //!   after that copy the parts of which much is written at once, each into a huge page of their own ([`Pages::copy`]).
 //! - The server's own memory is put into huge pages as well, while trials run ([`Pages::idle`]). A fork copies one entry for each then,
 //!   and not 512.
+//! - So is the device's code, which is no page that anybody writes, but one that each trial has to find ([`code`]).
 //!
 //! Contents and addresses stay what they are. What is moved is private memory without a file, of which the program has wanted
 //! nothing special ([`chunks`]). Nothing is moved where the system gives no huge pages, and no more where it takes long to give them.
@@ -16,6 +17,7 @@
 //! **Limits.** [`MOST`] parts. The rest is copied page by page, as it would be without this.
 
 mod chunks;
+mod code;
 mod copying;
 mod told;
 
@@ -24,11 +26,9 @@ use std::time::Duration;
 use libc::c_void;
 
 use crate::trial::fork_server::heap::HUGE_PAGE;
-use chunks::{Page, PageMap};
+use chunks::{PRESENT, Page, PageMap};
 use told::{MOST, Told};
 
-/// Pages of a part that have to be in memory so that it counts.
-const PRESENT: usize = 128;
 /// Pages of a part that a trial has to write so that others copy all of it. To copy it takes as long as a hundred pages one by one.
 const MUCH: u32 = 192;
 /// Pages of a part that a trial may write so that a huge page is of use to the server: a trial that writes to one of the server's
@@ -40,7 +40,10 @@ const SLOW: Duration = Duration::from_millis(1);
 /// What the server knows of its pages.
 #[derive(Debug)]
 pub struct Pages {
-    told: &'static Told,
+    /// None: there is nothing to be told of.
+    told: Option<&'static Told>,
+    /// The device's code, where it is still to be put into huge pages.
+    code: Option<(usize, usize)>,
     /// The parts, by address; when trials have told, those that are to be put into huge pages.
     parts: Vec<usize>,
     /// Parts that trials copy, neighbours put together: first address, and one past the last.
@@ -55,22 +58,25 @@ impl Pages {
             return None;
         }
         let map = PageMap::open()?;
-        let parts: Vec<usize> = chunks::of_this_process()?
+        let mut parts: Vec<usize> = chunks::of_this_process()?
             .into_iter()
             .filter(|part| map.count(*part, Page::is_present) >= PRESENT)
             .take(MOST)
             .collect();
-        let told = if parts.is_empty() { None } else { Told::about(&parts) }?;
-        Some(Pages { told, parts, copied: Vec::new(), learned: false })
+        // The rest is for trials.
+        parts.shrink_to_fit();
+        let told = if parts.is_empty() { None } else { Told::about(&parts) };
+        Some(Pages { told, code: code::of_the_device(), parts, copied: Vec::new(), learned: false })
     }
 
     /// Called in the server when trials have ended.
     pub fn learn(&mut self) {
-        if self.told.copies_are_slow() {
+        let Some(told) = self.told else { return };
+        if told.copies_are_slow() {
             // Huge pages are hard to come by here.
             self.copied.clear();
         }
-        let Some(written) = (!self.learned).then(|| self.told.complete()).flatten() else { return };
+        let Some(written) = (!self.learned).then(|| told.complete()).flatten() else { return };
         self.learned = true;
         let parts = std::mem::take(&mut self.parts).into_iter().zip(written);
         for (part, written) in parts {
@@ -96,8 +102,17 @@ impl Pages {
         self.copied.retain(is_there);
     }
 
-    /// Called in the server when there is nothing to do but to wait: puts one more part into a huge page. Whether there was one.
-    pub fn idle(&mut self) -> bool {
+    /// Called in the server when there is nothing to do but to wait: puts the code, or one more part, into huge pages. Whether there was
+    /// something to do.
+    ///
+    /// # Safety
+    /// The process has one thread.
+    pub unsafe fn idle(&mut self) -> bool {
+        if let Some((start, end)) = self.code.take() {
+            // SAFETY: the range is that of this library's code. The caller's promise.
+            unsafe { code::collapse(start, end) };
+            return true;
+        }
         let Some(part) = self.learned.then(|| self.parts.pop()).flatten() else { return false };
         // Where it cannot be done, forks take longer.
         // SAFETY: the advice changes no contents, of whatever lies there.
@@ -110,14 +125,12 @@ impl Pages {
     /// # Safety
     /// The process has one thread.
     pub unsafe fn copy(&self) {
-        if self.copied.is_empty() {
-            return;
-        }
+        let Some(told) = self.told.filter(|_| !self.copied.is_empty()) else { return };
         let begun = worked();
         // SAFETY: the parts are mapped as is asked for: the server has looked when it last gave back memory. The caller's promise.
         unsafe { copying::copy(&self.copied) };
         let parts: usize = self.copied.iter().map(|(start, end)| (end - start) / HUGE_PAGE).sum();
-        self.told.copied(worked().saturating_sub(begun) > SLOW * parts as u32);
+        told.copied(worked().saturating_sub(begun) > SLOW * parts as u32);
     }
 }
 

@@ -1,13 +1,13 @@
 //! Only plain memory is moved, and only whole huge pages of it.
 
-use super::{mappings, whole};
+use super::{CODE, DATA, mappings, whole};
 use crate::trial::fork_server::heap::HUGE_PAGE;
 
 /// An account as the kernel writes it.
 fn account(parts: &[(&str, &str, &str)]) -> String {
     let part = |(first, key, flags): &(&str, &str, &str)| {
         format!(
-            "{first}\nSize:               8192 kB\nAnonHugePages:         0 kB\nProtectionKey:         {key}\nVmFlags: {flags} \n"
+            "{first}\nSize:               8192 kB\nRss:                 512 kB\nAnonHugePages:         0 kB\nProtectionKey:         {key}\nVmFlags: {flags} \n"
         )
     };
     parts.iter().map(part).collect()
@@ -26,7 +26,7 @@ fn plain_memory_is_found() {
         (0x7ff0_0000_0000, 0x7ff0_0080_0000),
         (0x7ff0_0080_0000, 0x7ff0_00a0_0000),
     ];
-    assert_eq!(mappings(&account), found);
+    assert_eq!(mappings(&account, &DATA), found);
 }
 
 #[test]
@@ -49,13 +49,13 @@ fn everything_else_is_left_alone() {
         ("rw-p 00000000 00:00 0", "0", "rd wr mr mw me ac um uw"),
     ] {
         let one = account(&[(&at(first), key, flags)]);
-        assert_eq!(mappings(&one), [], "{first} {key} {flags}");
+        assert_eq!(mappings(&one, &DATA), [], "{first} {key} {flags}");
         // Whatever comes next is told apart from it.
         let two = one + &account(&[("7ff001000000-7ff001200000 rw-p 00000000 00:00 0", "0", plain)]);
-        assert_eq!(mappings(&two), [(0x7ff0_0100_0000, 0x7ff0_0120_0000)], "{first} {key} {flags}");
+        assert_eq!(mappings(&two, &DATA), [(0x7ff0_0100_0000, 0x7ff0_0120_0000)], "{first} {key} {flags}");
     }
-    assert_eq!(mappings("7ff000000000-7ff000800000 rw-p 00000000 00:00 0\nSize: 8192 kB\n"), []);
-    assert_eq!(mappings("no account\nVmFlags: rd wr\n"), []);
+    assert_eq!(mappings("7ff000000000-7ff000800000 rw-p 00000000 00:00 0\nSize: 8192 kB\n", &DATA), []);
+    assert_eq!(mappings("no account\nVmFlags: rd wr\n", &DATA), []);
 }
 
 #[test]
@@ -65,4 +65,27 @@ fn huge_pages_are_whole() {
     assert_eq!(found(HUGE_PAGE - 4096, 3 * HUGE_PAGE - 4096), [HUGE_PAGE]);
     assert_eq!(found(HUGE_PAGE + 4096, 3 * HUGE_PAGE - 4096), [0; 0]);
     assert_eq!(found(HUGE_PAGE + 4096, HUGE_PAGE + 8192), [0; 0]);
+}
+
+#[test]
+fn code_of_a_file_is_found() {
+    let plain = "rd ex mr mw me sd";
+    let account = account(&[
+        ("7ff000000000-7ff000800000 r-xp 00001000 fe:00 5319765    /lib/libcuda.so", "0", plain),
+        ("7ff001000000-7ff001800000 r--p 00801000 fe:00 5319765    /lib/libcuda.so", "0", plain),
+        ("7ff002000000-7ff002800000 r-xp 00000000 00:00 0", "0", plain),
+        ("7ff003000000-7ff003800000 r-xp 00001000 fe:00 5319766    /lib/locked.so", "0", "rd ex mr mw me lo"),
+        ("7ff004000000-7ff004800000 rwxp 00001000 fe:00 5319767    /lib/written.so", "0", plain),
+    ]);
+    assert_eq!(mappings(&account, &CODE), [(0x7ff0_0000_0000, 0x7ff0_0080_0000)]);
+}
+
+#[test]
+fn what_is_hardly_in_memory_does_not_count() {
+    let whole =
+        account(&[("7ff000000000-7ff000800000 rw-p 00000000 00:00 0", "0", "rd wr mr mw me ac nr sd")]);
+    assert_eq!(mappings(&whole, &DATA).len(), 1);
+    for less in ["508 kB", "0 kB", "512", "kB"] {
+        assert_eq!(mappings(&whole.replace("512 kB", less), &DATA), [], "{less}");
+    }
 }
