@@ -4,7 +4,9 @@
 use crate::injected::{Argument, Injection, Prepared, Work, in_both_forms, run, run_original, words};
 use bugaroo_device_handlers::HandlerModel;
 
-const ELEMENTS: u32 = 16384;
+/// Blocks and threads of each. What fails is between blocks, so that these are small.
+const SHAPE: (u32, u32) = (32, 64);
+const ELEMENTS: u32 = 4096;
 /// At least nine in ten have to fail of a kernel that fails in 97 of 100: chance alone breaks that once in 1,000 times.
 const TRIALS: u64 = 100;
 
@@ -13,7 +15,7 @@ fn work(kernel: &str) -> Work<'_> {
     let numbers: Vec<u32> = (0..ELEMENTS).map(|i| ((i % 7) as f32).to_bits()).collect();
     let ones = vec![1f32.to_bits(); ELEMENTS as usize];
     let arguments = [words(&numbers), words(&ones), words(&[0]), words(&[0]), Argument::U32(ELEMENTS)];
-    Work::new(kernel, 32, 256, &arguments)
+    Work::new(kernel, SHAPE.0, SHAPE.1, &arguments)
 }
 
 /// Trials, of all, whose sum is wrong.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,13 +17,14 @@ fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slurm")
 }
 
-/// A Slurm of its own, which ends with the value. One at a time.
+/// A Slurm of its own, which ends with the value. Two at a time: they wait for the most part.
 pub struct Cluster {
     folder: TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
-static TURN: Mutex<()> = Mutex::new(());
+static TURNS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// How a cluster is to be.
 #[derive(Clone, Copy, Default)]
@@ -49,7 +51,8 @@ impl Cluster {
             eprintln!("\n*** SKIPPED: {why}. BUGAROO_REQUIRE_SLURM=1 makes this a failure. ***\n");
             return None;
         }
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = NEXT.fetch_add(1, Ordering::Relaxed) % TURNS.len();
+        let turn = TURNS[turn].lock().unwrap_or_else(PoisonError::into_inner);
         // Sockets lie in it, and their paths are short.
         let folder = tempfile::Builder::new().prefix("bsl").tempdir_in("/tmp").expect("a folder");
         let cluster = Self { folder, _turn: turn };

@@ -91,9 +91,9 @@ impl Machine<'_> {
         let (cta, bit) = (warp.cta as usize, 1 << warp.index);
         let mut state = self.residents.ctas[cta].barriers[id as usize];
         let mut first: Option<(u32, bool)> = None;
-        let mut arrivals = [(0, 0, false); 32];
-        let fragments = self.residents.warps[w].fragments.len();
-        for (at, arrival) in (0..fragments).zip(&mut arrivals) {
+        // Where anybody looks on.
+        let mut arrivals = self.hooks.watch.is_some().then_some([(0, 0, false); 32]);
+        for at in 0..self.residents.warps[w].fragments.len() {
             // All lanes of the warp are here, so all its fragments are.
             let fragment = self.residents.warps[w].fragments[at];
             let barrier = &program.barriers[program.code[fragment.pc as usize].extra as usize];
@@ -105,8 +105,10 @@ impl Machine<'_> {
             let (pc, aligned) = *first.get_or_insert((fragment.pc, barrier.aligned));
             if pc != fragment.pc && (aligned || barrier.aligned) {
                 // Whoever looks on is told who were where.
-                arrivals[at] = (fragment.pc, fragment.mask, barrier.action != BarrierAction::Arrive);
-                self.arrived(w, id, &arrivals);
+                if let Some(arrivals) = &mut arrivals {
+                    arrivals[at] = (fragment.pc, fragment.mask, barrier.action != BarrierAction::Arrive);
+                }
+                self.arrived(w, id, arrivals.as_ref());
                 return Err(Box::new((StopKind::BarrierDivergence { barrier: id }, lane)));
             }
             // No count is the same as the count of all threads.
@@ -124,7 +126,9 @@ impl Machine<'_> {
                 state.votes += fragment.mask.count_ones();
             }
             let waits = barrier.action != BarrierAction::Arrive;
-            *arrival = (fragment.pc, fragment.mask, waits);
+            if let Some(arrivals) = &mut arrivals {
+                arrivals[at] = (fragment.pc, fragment.mask, waits);
+            }
             let fragment = &mut self.residents.warps[w].fragments[at];
             if !waits {
                 fragment.state = State::Ready;
@@ -140,16 +144,14 @@ impl Machine<'_> {
             let pc = first.map_or(0, |(pc, _)| pc);
             self.model_arrived(w, id, here, pc);
         }
-        self.arrived(w, id, &arrivals);
+        self.arrived(w, id, arrivals.as_ref());
         self.try_release(cta, id, Some(w))
     }
 
     /// Tells who have arrived: instruction, lanes, and whether they wait, of as many parts of a warp as have lanes.
-    fn arrived(&self, w: usize, id: u32, arrivals: &[(u32, u32, bool); 32]) {
-        if self.hooks.watch.is_some() {
-            for (pc, mask, waits) in arrivals.iter().take_while(|arrival| arrival.1 != 0) {
-                self.observed_arrive(w, *pc, *mask, id, *waits);
-            }
+    fn arrived(&self, w: usize, id: u32, arrivals: Option<&[(u32, u32, bool); 32]>) {
+        for (pc, mask, waits) in arrivals.into_iter().flatten().take_while(|arrival| arrival.1 != 0) {
+            self.observed_arrive(w, *pc, *mask, id, *waits);
         }
     }
 

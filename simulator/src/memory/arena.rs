@@ -1,5 +1,6 @@
 //! A reserved range of host memory that backs global memory.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
@@ -14,6 +15,8 @@ pub(super) struct Arena {
     len: u64,
     /// Pages that other processes may have, too.
     exports: Option<Exports>,
+    /// Bytes from the start behind which nothing was ever told to the sanitizer.
+    marked: Cell<u64>,
 }
 
 // SAFETY: the arena owns its mapping; the pointer is not shared with anything thread-bound.
@@ -48,8 +51,14 @@ impl Arena {
                 0,
             )
         };
-        let arena = (base != libc::MAP_FAILED).then_some(Arena { base: base.cast(), len, exports: None })?;
-        poison(arena.base, size.min(LIMIT));
+        let marked = size.min(LIMIT);
+        let arena = (base != libc::MAP_FAILED).then(|| Arena {
+            base: base.cast(),
+            len,
+            exports: None,
+            marked: Cell::new(marked as u64),
+        })?;
+        poison(arena.base, marked);
         Some(arena)
     }
 
@@ -119,12 +128,16 @@ impl Arena {
 
     /// A range belongs to an allocation now.
     pub fn opened(&self, offset: u64, bytes: u64) {
-        unpoison(self.at(offset, bytes), bytes as usize);
+        // Behind that nothing is poisoned.
+        let end = (offset + bytes).min(self.marked.get());
+        unpoison(self.at(offset, bytes), end.saturating_sub(offset) as usize);
     }
 
     /// It does no longer.
     pub fn closed(&self, offset: u64, bytes: u64) {
-        poison(self.at(offset, bytes), bytes as usize);
+        let marked = bytes.min(LIMIT as u64);
+        self.marked.set(self.marked.get().max(offset + marked));
+        poison(self.at(offset, bytes), marked as usize);
     }
 
     /// Zeroes a range and gives its whole pages back to the host.
@@ -228,7 +241,8 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        unpoison(self.base, self.len as usize);
+        // To mark all of it, which is reserved for the most part, would take long.
+        unpoison(self.base, self.marked.get() as usize);
         // SAFETY: the mapping is ours, and nothing refers into it once the arena is dropped.
         unsafe { libc::munmap(self.base.cast(), self.len as usize) };
     }

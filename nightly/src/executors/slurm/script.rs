@@ -70,10 +70,14 @@ pub fn script(
 shard=$SLURM_ARRAY_TASK_ID
 files={files}"$shard"
 rm -f "$files.exit"
+child=
+stopped=
+early=
+# Before there is anybody to hand a signal on to.
+trap 'stopped=yes; if [ -n "$child" ]; then kill -TERM "$child" 2>/dev/null; else early=yes; fi' TERM INT HUP
 {bugaroo} nightly {plan} --shard "$shard"/{shards} --night {label} --seed {seed} --results "$files.sqlite" --jobs {jobs} &
 child=$!
-stopped=
-trap 'stopped=yes; kill -TERM "$child" 2>/dev/null' TERM INT HUP
+[ -z "$early" ] || kill -TERM "$child" 2>/dev/null
 wait "$child"
 code=$?
 # A signal ends the wait, not the child.
