@@ -26,7 +26,7 @@ use std::time::Duration;
 use libc::c_void;
 
 use crate::trial::fork_server::heap::HUGE_PAGE;
-use chunks::{PRESENT, Page, PageMap};
+use chunks::{Page, PageMap};
 use told::{MOST, Told};
 
 /// Pages of a part that a trial has to write so that others copy all of it. To copy it takes as long as a hundred pages one by one.
@@ -58,11 +58,8 @@ impl Pages {
             return None;
         }
         let map = PageMap::open()?;
-        let mut parts: Vec<usize> = chunks::of_this_process()?
-            .into_iter()
-            .filter(|part| map.count(*part, Page::is_present) >= PRESENT)
-            .take(MOST)
-            .collect();
+        let mut parts = chunks::used(&map)?;
+        parts.truncate(MOST);
         // The rest is for trials.
         parts.shrink_to_fit();
         let told = if parts.is_empty() { None } else { Told::about(&parts) };
@@ -146,7 +143,7 @@ fn worked() -> Duration {
 pub fn tell() {
     told::tell(|| {
         let map = PageMap::open()?;
-        Some(move |part| map.count(part, Page::is_exclusive) as u32)
+        Some(move |part| map.count(part..part + HUGE_PAGE, Page::is_exclusive) as u32)
     });
 }
 

@@ -98,8 +98,13 @@ impl StoreBuffer {
         let warp = &mut self.warps[at.warp as usize];
         let Part { space, row, lanes } = *part;
         let strong = lanes & warp.rows[space as usize].rows[row].strong;
-        warp.count_out(space, (lanes, strong), &mut self.counts.flushes[space as usize]);
-        warp.rows[space as usize].lower(lanes, row);
+        let flushes = &mut self.counts.flushes[space as usize];
+        if warp.has_but(space, lanes) {
+            warp.count_all_out((space, lanes), strong, flushes);
+        } else {
+            warp.count_out(space, (lanes, strong), flushes);
+            warp.rows[space as usize].lower(lanes, row);
+        }
         warp.rows[space as usize].clear(row, lanes);
     }
 }
@@ -206,6 +211,30 @@ impl Warp {
         let next = self.rows[space as usize].newest_of(among, row).map(|(_, lanes)| lanes);
         let next = next.or_else(|| Some(parts.next()?.1.1));
         Some((Part { space, row, lanes }, next.is_none_or(|next| next & lanes != 0)))
+    }
+
+    /// Whether the warp has but one row, of just these lanes, as behind a barrier's short stretches; and no other lane has begun to empty.
+    #[inline(always)]
+    fn has_but(&self, space: Space, among: u32) -> bool {
+        let other = &self.rows[space.other() as usize].masks;
+        self.rows[space as usize].masks == [among] && other.is_empty() && self.drains.emptying & !among == 0
+    }
+
+    /// What [`Self::count_out`] does, where [`Self::has_but`] holds.
+    #[inline(always)]
+    fn count_all_out(&mut self, (space, among): (Space, u32), strong: u32, flushes: &mut Vec<u64>) {
+        let begin = (among & !self.drains.emptying).count_ones();
+        if begin != 0 {
+            if flushes.len() < 2 {
+                flushes.resize(2, 0);
+            }
+            flushes[1] += u64::from(begin);
+        }
+        self.entries[space as usize] = [0; 32];
+        self.drains.out = [0; 32];
+        self.drains.emptying = 0;
+        self.loaded &= !among;
+        lanes(strong).for_each(|lane| self.strong_went(lane));
     }
 
     /// An entry of each of these lanes goes, of which some are strong. `flushes`: how often buffers of each length were emptied.

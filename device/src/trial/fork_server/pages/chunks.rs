@@ -2,6 +2,7 @@
 //! `proc_pid_pagemap(5)`).
 
 use std::fs::{self, File};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use crate::trial::fork_server::heap::HUGE_PAGE;
@@ -21,19 +22,24 @@ pub fn system_has_huge_pages() -> bool {
 /// Pages of a part that have to be in memory so that it counts.
 pub const PRESENT: usize = 128;
 
-/// Memory of this process that may be moved, in huge pages, by address; none of mappings that have less in memory than counts, as most
-/// of what a device has. None where the system does not say.
+/// Memory of this process that may be moved, in huge pages, by address. None where the system does not say.
 pub fn of_this_process() -> Option<Vec<usize>> {
     let account = account()?;
-    Some(mappings(&account, &DATA).into_iter().flat_map(|(start, end)| whole(start, end)).collect())
+    Some(mappings(&account, &DATA).iter().flat_map(|mapping| whole(mapping.start, mapping.end)).collect())
+}
+
+/// Those of them that have much in memory.
+pub fn used(map: &PageMap) -> Option<Vec<usize>> {
+    let account = account()?;
+    Some(mappings(&account, &DATA).iter().flat_map(|mapping| mapping.used(map)).collect())
 }
 
 /// The whole huge pages of the code that this address lies in: the first one's address, and one past the last's. None where there are
 /// none, or where they are not of a file.
 pub fn code_at(address: usize) -> Option<(usize, usize)> {
-    let found =
-        mappings(&account()?, &CODE).into_iter().find(|(start, end)| (*start..*end).contains(&address))?;
-    let mut chunks = whole(found.0, found.1);
+    let found = mappings(&account()?, &CODE);
+    let found = found.iter().find(|mapping| (mapping.start..mapping.end).contains(&address))?;
+    let mut chunks = whole(found.start, found.end);
     let first = chunks.next()?;
     Some((first, chunks.last().unwrap_or(first) + HUGE_PAGE))
 }
@@ -76,14 +82,47 @@ const CODE: Kind = Kind {
     present: 0,
 };
 
-/// First address of each mapping of a kind in an account, and one past its last.
-fn mappings(account: &str, kind: &Kind) -> Vec<(usize, usize)> {
-    let (mut found, mut mapping, mut plain) = (Vec::new(), None, true);
+/// A mapping: its first address, one past its last, and how many of its pages are in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mapping {
+    start: usize,
+    end: usize,
+    present: usize,
+}
+
+impl Mapping {
+    /// The huge pages that lie in it as a whole and have much in memory. A device's memory is large, and what is used of it lies at its
+    /// beginning: nobody looks behind the last page that is there.
+    fn used(self, map: &PageMap) -> Vec<usize> {
+        let first = self.start.next_multiple_of(HUGE_PAGE).min(self.end);
+        let mut left = self.present.saturating_sub(map.count(self.start..first, Page::is_present));
+        let mut found = Vec::new();
+        for chunk in whole(self.start, self.end) {
+            if left < PRESENT {
+                break;
+            }
+            let present = map.count(chunk..chunk + HUGE_PAGE, Page::is_present);
+            left = left.saturating_sub(present);
+            if present >= PRESENT {
+                found.push(chunk);
+            }
+        }
+        found
+    }
+}
+
+/// The mappings of a kind in an account.
+fn mappings(account: &str, kind: &Kind) -> Vec<Mapping> {
+    let (mut found, mut mapping, mut plain) = (Vec::<Mapping>::new(), None::<Mapping>, true);
     for line in account.lines() {
         let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
         match name.strip_suffix(':') {
             None => (mapping, plain) = (range(name, rest, kind), true),
-            Some("Rss") => plain &= resident(rest).is_some_and(|bytes| bytes >= kind.present * PAGE),
+            Some("Rss") => {
+                let present = resident(rest).unwrap_or(0) / PAGE;
+                plain &= present >= kind.present;
+                mapping = mapping.map(|mapping| Mapping { present, ..mapping });
+            }
             Some("ProtectionKey") => plain &= rest.trim() == "0",
             // The last line of each.
             Some("VmFlags") => {
@@ -101,14 +140,14 @@ fn resident(rest: &str) -> Option<usize> {
     rest.trim().strip_suffix(" kB")?.parse::<usize>().ok()?.checked_mul(1 << 10)
 }
 
-/// The range of a mapping of a kind, from a mapping's first line.
-fn range(range: &str, rest: &str, kind: &Kind) -> Option<(usize, usize)> {
+/// A mapping of a kind, from a mapping's first line.
+fn range(range: &str, rest: &str, kind: &Kind) -> Option<Mapping> {
     let mut fields = rest.split_whitespace();
     let (permissions, inode) = (fields.next()?, fields.nth(2)?);
     let (start, end) = range.split_once('-')?;
     let read = |digits| usize::from_str_radix(digits, 16).ok();
     (kind.is_one)(permissions, inode, fields.next()).then_some(())?;
-    Some((read(start)?, read(end)?))
+    Some(Mapping { start: read(start)?, end: read(end)?, present: 0 })
 }
 
 /// What the system knows of a page.
@@ -137,10 +176,11 @@ impl PageMap {
         File::open("/proc/self/pagemap").ok().map(PageMap)
     }
 
-    /// Pages of a huge page's worth of memory of which something holds. 0 where nothing is known.
-    pub fn count(&self, chunk: usize, holds: impl Fn(Page) -> bool) -> usize {
+    /// Pages of which something holds, of as much memory as a huge page has at most. 0 where nothing is known.
+    pub fn count(&self, memory: Range<usize>, holds: impl Fn(Page) -> bool) -> usize {
         let mut entries = [0; PAGES * 8];
-        if self.0.read_exact_at(&mut entries, (chunk / PAGE * 8) as u64).is_err() {
+        let entries = &mut entries[..memory.len().min(HUGE_PAGE) / PAGE * 8];
+        if self.0.read_exact_at(entries, (memory.start / PAGE * 8) as u64).is_err() {
             return 0;
         }
         let entry = |bytes: &[u8; 8]| Page(u64::from_ne_bytes(*bytes));

@@ -1,9 +1,9 @@
 //! The device's own code, in huge pages.
 //!
-//! A fork copies nothing of where the pages of files lie: each trial finds that out again, by a fault for each sixteen pages that it
-//! executes, and gives it up at its end. A short trial executes much of the device once: a hundred faults, a microsecond and more each.
-//! Of memory without a file a fork does copy it, by one entry for each huge page. So the server puts a copy of its code in the place of
-//! the code: of the whole huge pages among it. What is executed stays the same, byte for byte, and where it is.
+//! A fork copies nothing of where the pages of files lie: each trial finds that out again, by a fault for some pages at a time, and gives
+//! it up at its end. A short trial executes much of the device once: forty faults of a microsecond or two, where the system takes many
+//! pages at a time. Of memory without a file a fork does copy it, by one entry for each huge page. So the server puts a copy of its code in
+//! the place of the code: of the whole huge pages among it. What is executed stays the same, byte for byte, and where it is.
 //!
 //! **Limits.** What asks the system for the file that memory is of, as a profiler does, is told of none. The system has to be able to
 //! collapse memory into huge pages (Linux 6.1), and to let memory be executed that was written.

@@ -94,7 +94,10 @@ fn what_one_trial_writes_the_next_ones_copy() {
             // SAFETY: a fork has one thread.
             unsafe { pages.copy() };
             let Some(map) = PageMap::open() else { return false };
-            let own = |part: usize| map.count(start + part * HUGE_PAGE, Page::is_exclusive);
+            let own = |part: usize| {
+                let first = start + part * HUGE_PAGE;
+                map.count(first..first + HUGE_PAGE, Page::is_exclusive)
+            };
             let before = [own(0), own(1), own(2), own(3)] == [512, 0, 512, 0];
             let held = holds(start, 4);
             (start..start + 4 * HUGE_PAGE).step_by(8).for_each(|word| write(word, 0));

@@ -1,7 +1,12 @@
 //! Only plain memory is moved, and only whole huge pages of it.
 
-use super::{CODE, DATA, mappings, whole};
+use super::{CODE, DATA, Kind, Mapping, PAGE, PRESENT, Page, PageMap, whole};
 use crate::trial::fork_server::heap::HUGE_PAGE;
+
+/// First addresses of mappings, and one past their last.
+fn mappings(account: &str, kind: &Kind) -> Vec<(usize, usize)> {
+    super::mappings(account, kind).iter().map(|mapping| (mapping.start, mapping.end)).collect()
+}
 
 /// An account as the kernel writes it.
 fn account(parts: &[(&str, &str, &str)]) -> String {
@@ -84,8 +89,43 @@ fn code_of_a_file_is_found() {
 fn what_is_hardly_in_memory_does_not_count() {
     let whole =
         account(&[("7ff000000000-7ff000800000 rw-p 00000000 00:00 0", "0", "rd wr mr mw me ac nr sd")]);
-    assert_eq!(mappings(&whole, &DATA).len(), 1);
+    let found = super::mappings(&whole, &DATA);
+    assert_eq!(found, [Mapping { start: 0x7ff0_0000_0000, end: 0x7ff0_0080_0000, present: 128 }]);
     for less in ["508 kB", "0 kB", "512", "kB"] {
         assert_eq!(mappings(&whole.replace("512 kB", less), &DATA), [], "{less}");
     }
+}
+
+#[test]
+fn nobody_looks_behind_the_last_page_that_is_there() {
+    let Some(map) = PageMap::open() else { return };
+    let bytes = 8 * HUGE_PAGE;
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a mapping of its own.
+    let room = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    assert_ne!(room, libc::MAP_FAILED);
+    // It begins within a huge page.
+    let start = (room as usize).next_multiple_of(HUGE_PAGE) + HUGE_PAGE / 2;
+    let chunk = start + HUGE_PAGE / 2;
+    let touch = |first: usize, pages: usize| {
+        for page in 0..pages {
+            // SAFETY: memory of the mapping.
+            unsafe { ((first + page * PAGE) as *mut u8).write_volatile(1) };
+        }
+    };
+    touch(start, 100);
+    touch(chunk, PRESENT);
+    touch(chunk + HUGE_PAGE, PRESENT - 1);
+    touch(chunk + 2 * HUGE_PAGE, PRESENT);
+    // A system that gives huge pages unasked has all of them there.
+    let count = |chunk: usize| map.count(chunk..chunk + HUGE_PAGE, Page::is_present);
+    let used = |present| Mapping { start, end: start + 4 * HUGE_PAGE, present }.used(&map);
+    if count(chunk) == PRESENT {
+        assert_eq!(used(100 + 3 * PRESENT - 1), [chunk, chunk + 2 * HUGE_PAGE]);
+        // Less is said to be there than is.
+        assert_eq!(used(100 + PRESENT), [chunk]);
+        assert_eq!(used(100), [0; 0]);
+    }
+    // SAFETY: as above, and nobody uses it any more.
+    unsafe { libc::munmap(room, bytes) };
 }
