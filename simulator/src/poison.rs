@@ -4,12 +4,11 @@
 //! local memory of blocks, frames. With the feature `asan`, which only builds with `-Zsanitizer=address` have, these say
 //! so byte by byte, and a stray access in them is reported like one of the heap. Without it both functions are nothing.
 //!
-//! What stays unseen: device memory beyond [`LIMIT`] bytes from its start where nothing was ever allocated, and
-//! beyond as many bytes of what was freed, a
+//! What stays unseen: device memory beyond [`LIMIT`] bytes from its start where nothing was ever allocated, a
 //! stray access that lands inside another live allocation or another live row of the same frame, and what system
 //! calls and code without instrumentation touch.
 
-/// Bytes of a mapping, and of what is freed in it, that are poisoned from its start: marking terabytes of addresses would take long.
+/// Bytes of a mapping that are poisoned from its start: marking terabytes of addresses would take long.
 pub(crate) const LIMIT: usize = 1 << 22;
 
 /// From now on nobody may touch these bytes.

@@ -53,8 +53,18 @@ const ALIGN: usize = 64;
 impl Block {
     /// None when the host has no room for it.
     pub fn new(bytes: usize) -> Option<Block> {
+        Block::mapped_beyond(FEW, bytes)
+    }
+
+    /// As [`Block::new`], for memory all of which will be used.
+    pub fn used(bytes: usize) -> Option<Block> {
+        Block::mapped_beyond(FEW_USED, bytes)
+    }
+
+    /// A mapping of its own where it is of more than a few bytes.
+    fn mapped_beyond(few: usize, bytes: usize) -> Option<Block> {
         let bytes = bytes.max(64);
-        if bytes <= FEW {
+        if bytes <= few {
             return Block::allocated(bytes);
         }
         let (protection, flags) =
@@ -73,12 +83,6 @@ impl Block {
         // SAFETY: the size is not zero.
         let base = unsafe { alloc_zeroed(layout) };
         (!base.is_null()).then_some(Block { base, bytes, allocated: true })
-    }
-
-    /// As [`Block::new`], for memory all of which will be used.
-    pub fn used(bytes: usize) -> Option<Block> {
-        let bytes = bytes.max(64);
-        if bytes <= FEW_USED { Block::allocated(bytes) } else { Block::new(bytes) }
     }
 
     /// As [`Block::new`], for memory that will be used densely: asks the host for huge pages, so that touching

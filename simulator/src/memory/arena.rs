@@ -135,9 +135,8 @@ impl Arena {
 
     /// It does no longer.
     pub fn closed(&self, offset: u64, bytes: u64) {
-        let marked = bytes.min(LIMIT as u64);
-        self.marked.set(self.marked.get().max(offset + marked));
-        poison(self.at(offset, bytes), marked as usize);
+        self.marked.set(self.marked.get().max(offset + bytes));
+        poison(self.at(offset, bytes), bytes as usize);
     }
 
     /// Zeroes a range and gives its whole pages back to the host.

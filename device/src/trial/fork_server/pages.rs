@@ -26,7 +26,7 @@ use std::time::Duration;
 use libc::c_void;
 
 use crate::trial::fork_server::heap::HUGE_PAGE;
-use chunks::{Page, PageMap};
+use chunks::{Account, Page, PageMap};
 use told::{MOST, Told};
 
 /// Pages of a part that a trial has to write so that others copy all of it. To copy it takes as long as a hundred pages one by one.
@@ -58,12 +58,13 @@ impl Pages {
             return None;
         }
         let map = PageMap::open()?;
-        let mut parts = chunks::used(&map)?;
+        let account = Account::read()?;
+        let mut parts = account.used(&map);
         parts.truncate(MOST);
         // The rest is for trials.
         parts.shrink_to_fit();
         let told = if parts.is_empty() { None } else { Told::about(&parts) };
-        Some(Pages { told, code: code::of_the_device(), parts, copied: Vec::new(), learned: false })
+        Some(Pages { told, code: code::of_the_device(&account), parts, copied: Vec::new(), learned: false })
     }
 
     /// Called in the server when trials have ended.
@@ -92,7 +93,7 @@ impl Pages {
     /// Called in the server when it has learned something else, for which it may have given memory back: leaves out what is not there
     /// as it was.
     pub fn check(&mut self) {
-        let there = chunks::of_this_process().unwrap_or_default();
+        let there = Account::read().map(|account| account.movable()).unwrap_or_default();
         let is_there = |range: &(usize, usize)| {
             (range.0..range.1).step_by(HUGE_PAGE).all(|part| there.binary_search(&part).is_ok())
         };

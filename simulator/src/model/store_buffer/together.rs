@@ -99,7 +99,7 @@ impl StoreBuffer {
         let Part { space, row, lanes } = *part;
         let strong = lanes & warp.rows[space as usize].rows[row].strong;
         let flushes = &mut self.counts.flushes[space as usize];
-        if warp.has_but(space, lanes) {
+        if warp.has_only(space, lanes) {
             warp.count_all_out((space, lanes), strong, flushes);
         } else {
             warp.count_out(space, (lanes, strong), flushes);
@@ -213,14 +213,14 @@ impl Warp {
         Some((Part { space, row, lanes }, next.is_none_or(|next| next & lanes != 0)))
     }
 
-    /// Whether the warp has but one row, of just these lanes, as behind a barrier's short stretches; and no other lane has begun to empty.
+    /// Whether the warp has one row only, of just these lanes, as behind a barrier's short stretches; and no other lane has begun to empty.
     #[inline(always)]
-    fn has_but(&self, space: Space, among: u32) -> bool {
+    fn has_only(&self, space: Space, among: u32) -> bool {
         let other = &self.rows[space.other() as usize].masks;
         self.rows[space as usize].masks == [among] && other.is_empty() && self.drains.emptying & !among == 0
     }
 
-    /// What [`Self::count_out`] does, where [`Self::has_but`] holds.
+    /// What [`Self::count_out`] does, where [`Self::has_only`] holds.
     #[inline(always)]
     fn count_all_out(&mut self, (space, among): (Space, u32), strong: u32, flushes: &mut Vec<u64>) {
         let begin = (among & !self.drains.emptying).count_ones();

@@ -22,31 +22,35 @@ pub fn system_has_huge_pages() -> bool {
 /// Pages of a part that have to be in memory so that it counts.
 pub const PRESENT: usize = 128;
 
-/// Memory of this process that may be moved, in huge pages, by address. None where the system does not say.
-pub fn of_this_process() -> Option<Vec<usize>> {
-    let account = account()?;
-    Some(mappings(&account, &DATA).iter().flat_map(|mapping| whole(mapping.start, mapping.end)).collect())
-}
-
-/// Those of them that have much in memory.
-pub fn used(map: &PageMap) -> Option<Vec<usize>> {
-    let account = account()?;
-    Some(mappings(&account, &DATA).iter().flat_map(|mapping| mapping.used(map)).collect())
-}
-
-/// The whole huge pages of the code that this address lies in: the first one's address, and one past the last's. None where there are
-/// none, or where they are not of a file.
-pub fn code_at(address: usize) -> Option<(usize, usize)> {
-    let found = mappings(&account()?, &CODE);
-    let found = found.iter().find(|mapping| (mapping.start..mapping.end).contains(&address))?;
-    let mut chunks = whole(found.start, found.end);
-    let first = chunks.next()?;
-    Some((first, chunks.last().unwrap_or(first) + HUGE_PAGE))
-}
-
 /// The system's account of this process's memory.
-fn account() -> Option<String> {
-    fs::read_to_string("/proc/self/smaps").ok()
+pub struct Account(String);
+
+impl Account {
+    /// Reads it. None where the system does not give one.
+    pub fn read() -> Option<Account> {
+        fs::read_to_string("/proc/self/smaps").ok().map(Account)
+    }
+
+    /// Memory that may be moved, in huge pages, by address.
+    pub fn movable(&self) -> Vec<usize> {
+        let found = mappings(&self.0, &DATA);
+        found.iter().flat_map(|mapping| whole(mapping.start, mapping.end)).collect()
+    }
+
+    /// That of it that has much in memory.
+    pub fn used(&self, map: &PageMap) -> Vec<usize> {
+        mappings(&self.0, &DATA).iter().flat_map(|mapping| mapping.used(map)).collect()
+    }
+
+    /// The whole huge pages of the code that this address lies in: the first one's address, and one past the last's. None where there are
+    /// none, or where they are not of a file.
+    pub fn code_at(&self, address: usize) -> Option<(usize, usize)> {
+        let found = mappings(&self.0, &CODE);
+        let found = found.iter().find(|mapping| (mapping.start..mapping.end).contains(&address))?;
+        let mut chunks = whole(found.start, found.end);
+        let first = chunks.next()?;
+        Some((first, chunks.last().unwrap_or(first) + HUGE_PAGE))
+    }
 }
 
 /// The huge pages that lie in a range as a whole.
@@ -57,7 +61,7 @@ fn whole(start: usize, end: usize) -> impl Iterator<Item = usize> {
 
 /// A kind of mappings.
 struct Kind {
-    /// Whether it is of that kind: by permissions, the file's number, and its name or another.
+    /// Whether it is of that kind: by permissions, the file's number, and the name, if it has one.
     is_one: fn(&str, &str, Option<&str>) -> bool,
     /// Flags that it may have: what each of its kind has. Others (locked, not for children, wiped in children, not to be dumped, …)
     /// a new mapping would not have.
@@ -117,7 +121,7 @@ fn mappings(account: &str, kind: &Kind) -> Vec<Mapping> {
     for line in account.lines() {
         let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
         match name.strip_suffix(':') {
-            None => (mapping, plain) = (range(name, rest, kind), true),
+            None => (mapping, plain) = (of_kind(name, rest, kind), true),
             Some("Rss") => {
                 let present = resident(rest).unwrap_or(0) / PAGE;
                 plain &= present >= kind.present;
@@ -140,8 +144,8 @@ fn resident(rest: &str) -> Option<usize> {
     rest.trim().strip_suffix(" kB")?.parse::<usize>().ok()?.checked_mul(1 << 10)
 }
 
-/// A mapping of a kind, from a mapping's first line.
-fn range(range: &str, rest: &str, kind: &Kind) -> Option<Mapping> {
+/// A mapping of a kind, from its first line: its range, and what stands behind.
+fn of_kind(range: &str, rest: &str, kind: &Kind) -> Option<Mapping> {
     let mut fields = rest.split_whitespace();
     let (permissions, inode) = (fields.next()?, fields.nth(2)?);
     let (start, end) = range.split_once('-')?;

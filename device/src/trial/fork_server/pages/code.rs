@@ -8,16 +8,14 @@
 //! **Limits.** What asks the system for the file that memory is of, as a profiler does, is told of none. The system has to be able to
 //! collapse memory into huge pages (Linux 6.1), and to let memory be executed that was written.
 
-use std::ptr::null_mut;
-
 use libc::c_void;
 
-use super::chunks;
-use crate::trial::fork_server::heap::HUGE_PAGE;
+use super::chunks::Account;
+use super::copying;
 
 /// Where it lies: whole huge pages of it. None where there are none.
-pub fn of_the_device() -> Option<(usize, usize)> {
-    chunks::code_at(of_the_device as *const () as usize)
+pub fn of_the_device(account: &Account) -> Option<(usize, usize)> {
+    account.code_at(of_the_device as *const () as usize)
 }
 
 /// Replaces code by a copy of it in huge pages. Where that cannot be done, it stays what it is. Allocates nothing: what is free is
@@ -27,29 +25,16 @@ pub fn of_the_device() -> Option<(usize, usize)> {
 /// It is code in whole huge pages, private, of a file, and as nobody has changed it by himself. The process has one thread.
 pub unsafe fn collapse(start: usize, end: usize) {
     let bytes = end - start;
-    let (writable, flags) =
-        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-    // SAFETY: a mapping of its own, with room for the code once it begins at a huge page. It takes the code's place as a whole, with the
-    // same contents, while the only thread is in the system.
-    unsafe {
-        let room = libc::mmap(null_mut(), bytes + HUGE_PAGE, writable, flags, -1, 0);
-        if room == libc::MAP_FAILED {
-            return;
+    let ready = |copy: *mut c_void| {
+        // SAFETY: the copy's own memory. A core dump need not have what the file has. In small pages it would only make forks slower.
+        unsafe {
+            libc::madvise(copy, bytes, libc::MADV_DONTDUMP);
+            libc::madvise(copy, bytes, libc::MADV_COLLAPSE) == 0
+                && libc::mprotect(copy, bytes, libc::PROT_READ | libc::PROT_EXEC) == 0
         }
-        let target = (room as usize).next_multiple_of(HUGE_PAGE) as *mut c_void;
-        libc::madvise(target, bytes, libc::MADV_HUGEPAGE);
-        target.cast::<u8>().copy_from_nonoverlapping(start as *const u8, bytes);
-        // In small pages it would only make forks slower.
-        let is_ready = libc::madvise(target, bytes, libc::MADV_COLLAPSE) == 0
-            && libc::mprotect(target, bytes, libc::PROT_READ | libc::PROT_EXEC) == 0;
-        if is_ready {
-            // A core dump need not have what the file has.
-            libc::madvise(target, bytes, libc::MADV_DONTDUMP);
-            libc::mremap(target, bytes, bytes, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, start);
-        }
-        // The rest of the room, or all of it.
-        libc::munmap(room, bytes + HUGE_PAGE);
-    }
+    };
+    // SAFETY: the caller's promise; code is not written.
+    unsafe { copying::replace(start, end, ready) };
 }
 
 #[cfg(test)]

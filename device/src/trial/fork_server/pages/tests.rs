@@ -27,9 +27,10 @@ fn holds(start: usize, parts: usize) -> bool {
     (start..start + parts * HUGE_PAGE).step_by(8).all(|word| unsafe { *(word as *const usize) } == word)
 }
 
-/// Runs a part of a test in a fork of this process, as a trial; it must allocate nothing.
-fn forked(trial: impl FnOnce() -> bool) {
-    // SAFETY: the child allocates nothing and ends at once; the parent waits for it.
+/// Runs a part of a test in a fork of this process, as a trial.
+pub(super) fn forked(trial: impl FnOnce() -> bool) {
+    // SAFETY: the child ends without running what is at a process's end; the parent waits for it. The C library's allocator takes care of
+    // forks.
     unsafe {
         let child = libc::fork();
         if child == 0 {

@@ -3,22 +3,10 @@
 use std::fs;
 use std::hint::black_box;
 
+use super::super::chunks;
+use super::super::tests::forked;
 use super::*;
-
-/// Runs in a fork of this process, which has threads.
-fn forked(part: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child ends without running what is at a process's end; the parent waits for it. What it allocates may wait for a lock
-    // of another thread only where the allocator does not take care of forks, as the C library's does.
-    unsafe {
-        let child = libc::fork();
-        if child == 0 {
-            libc::_exit(i32::from(!part()));
-        }
-        let mut status = 0;
-        libc::waitpid(child, &raw mut status, 0);
-        status == 0
-    }
-}
+use crate::trial::fork_server::heap::HUGE_PAGE;
 
 /// The line of this process's map that an address lies in.
 fn mapping(address: usize) -> Option<String> {
@@ -37,7 +25,7 @@ fn a_copy_takes_the_place() {
     if !chunks::system_has_huge_pages() {
         return;
     }
-    let replaced = forked(|| {
+    forked(|| {
         let Ok(file) = fs::File::open("/proc/self/exe") else { return false };
         let bytes = 2 * HUGE_PAGE;
         let Ok(true) = file.metadata().map(|about| about.len() >= bytes as u64) else { return false };
@@ -45,7 +33,7 @@ fn a_copy_takes_the_place() {
         // SAFETY: mappings of their own; the second one lies in the first.
         let start = unsafe {
             let room = libc::mmap(
-                null_mut(),
+                std::ptr::null_mut(),
                 2 * bytes,
                 libc::PROT_NONE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
@@ -68,16 +56,15 @@ fn a_copy_takes_the_place() {
         let is_plain = mapping(start).is_some_and(|line| line.contains(" r-xp ") && !line.contains('/'));
         file_is_there && is_plain && last && before == held()
     });
-    assert!(replaced);
 }
 
 /// The code of this test itself.
 #[test]
 fn what_is_executed_goes_on() {
-    let goes_on = forked(|| {
+    forked(|| {
         let sum = |numbers: &[u64]| numbers.iter().map(|number| number * number).sum::<u64>();
         let before = sum(black_box(&[3, 4]));
-        if let Some((start, end)) = of_the_device() {
+        if let Some((start, end)) = Account::read().and_then(|account| of_the_device(&account)) {
             // SAFETY: this program's code; a fork has one thread.
             unsafe { collapse(start, end) };
         }
@@ -85,5 +72,4 @@ fn what_is_executed_goes_on() {
         words == "25 25"
             && mapping(of_the_device as *const () as usize).is_some_and(|line| line.contains(" r-xp "))
     });
-    assert!(goes_on);
 }
