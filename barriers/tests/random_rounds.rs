@@ -5,6 +5,8 @@ use crate::random::Random;
 use bugaroo_barriers::emulate::{KernelOptions, KernelText};
 use bugaroo_barriers::findings::{KernelFindings, verify};
 use std::fmt::Write;
+use std::panic::resume_unwind;
+use std::thread;
 
 struct Maker {
     random: Random,
@@ -181,11 +183,21 @@ fn wrong(body: &str) -> Vec<(String, &'static str)> {
     wrong
 }
 
-#[test]
-fn verdicts_hold_for_all_numbers_of_rounds() {
-    let asked = std::env::var("BUGAROO_ROUNDS").ok().and_then(|n| n.parse().ok());
-    let (mut verified, mut looped, mut definite, mut open, mut harmless) = (0, 0, 0, 0, 0);
-    for seed in 0..asked.unwrap_or(300u64) {
+/// What was found of some kernels.
+#[derive(Debug, Default)]
+struct Seen {
+    verified: u32,
+    /// Of these, in more than four cases.
+    looped: u32,
+    definite: u32,
+    open: u32,
+    /// Of every eighth of these, right with all inputs tried.
+    harmless: u32,
+}
+
+impl Seen {
+    /// Looks at the kernel of a seed.
+    fn look(&mut self, seed: u64) {
         let mut maker = Maker { random: Random(seed << 20), text: String::new(), labels: 0, left: 12 };
         maker.turns(0);
         maker.block(0);
@@ -194,17 +206,17 @@ fn verdicts_hold_for_all_numbers_of_rounds() {
         let context = || format!("seed {seed}:\n{body}\n{found:#?}");
         match found.verdict {
             "verified" => {
-                verified += 1;
-                looped += u32::from(found.cases > 4 && body.contains("bar.sync"));
+                self.verified += 1;
+                self.looped += u32::from(found.cases > 4 && body.contains("bar.sync"));
                 let wrong = wrong(&body);
                 assert!(wrong.is_empty(), "{}\n{wrong:?}", context());
             }
             "possible-race" | "not-verifiable" => {
-                open += 1;
-                harmless += u32::from(open % 8 == 0 && wrong(&body).is_empty());
+                self.open += 1;
+                self.harmless += u32::from(self.open.is_multiple_of(8) && wrong(&body).is_empty());
             }
             verdict => {
-                definite += 1;
+                self.definite += 1;
                 let value = |name: &str| {
                     let given = found.example.iter().find(|(found, _)| found.ends_with(name));
                     given.map_or(0, |(_, value)| value.parse().expect("a number"))
@@ -215,9 +227,32 @@ fn verdicts_hold_for_all_numbers_of_rounds() {
             }
         }
     }
-    println!(
-        "{verified} verified ({looped} of them in more than four cases), {definite} wrong for certain, {open} open (of every eighth {harmless} \
-         are right with all inputs tried)"
-    );
-    assert!(verified > 20 && looped > 15 && definite > 60, "{verified} {looped} {definite} {open}");
+
+    fn and(self, other: Seen) -> Seen {
+        Seen {
+            verified: self.verified + other.verified,
+            looped: self.looped + other.looped,
+            definite: self.definite + other.definite,
+            open: self.open + other.open,
+            harmless: self.harmless + other.harmless,
+        }
+    }
+}
+
+#[test]
+fn verdicts_hold_for_all_numbers_of_rounds() {
+    let asked = std::env::var("BUGAROO_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(300u64);
+    // The longest test of all: two threads share it.
+    let look = |first: u64| {
+        let mut seen = Seen::default();
+        (first..asked).step_by(2).for_each(|seed| seen.look(seed));
+        seen
+    };
+    let seen = thread::scope(|scope| {
+        let odd = scope.spawn(|| look(1));
+        let even = look(0);
+        even.and(odd.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    println!("{seen:?}");
+    assert!(seen.verified > 20 && seen.looped > 15 && seen.definite > 60, "{seen:?}");
 }

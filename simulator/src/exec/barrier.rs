@@ -59,9 +59,14 @@ impl Machine<'_> {
         // SAFETY: the loader's slots, 32 bits wide.
         let value = |slot, lane| unsafe { read_lane(row(frame, consts, slot), Width::W32, lane) as u32 };
         let (id, count) = (value(barrier.id, lane as usize), barrier.count.map(|c| value(c, lane as usize)));
-        let group: u32 = lanes(active)
-            .filter(|l| value(barrier.id, *l) == id && barrier.count.map(|c| value(c, *l)) == count)
-            .fold(0, |group, l| group | 1 << l);
+        // Constants are the same for all.
+        let group = if barrier.id < 0 && barrier.count.is_none_or(|count| count < 0) {
+            active
+        } else {
+            lanes(active)
+                .filter(|l| value(barrier.id, *l) == id && barrier.count.map(|c| value(c, *l)) == count)
+                .fold(0, |group, l| group | 1 << l)
+        };
         let known = id < decoded::Barrier::INSERTED || barrier.inserted;
         if !known || count.is_some_and(|c| c == 0 || c % 32 != 0) {
             return Err(self.bad_barrier(id, count, lane));

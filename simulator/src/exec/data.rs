@@ -164,38 +164,44 @@ impl Machine<'_> {
         if special.value.is_time() {
             self.hang.unproven.set(true);
         }
-        for lane in lanes(active) {
-            let value = match special.value {
-                SpecialValue::Tid(d) => {
-                    u64::from(self.given.layout.tids[warp.index as usize][usize::from(d)][lane])
-                }
-                SpecialValue::Ctaid(d) => u64::from(cta.index[usize::from(d)]),
-                SpecialValue::Laneid => lane as u64,
-                SpecialValue::Warpid => u64::from(warp.index),
-                SpecialValue::Smid => u64::from(cta.sm),
-                SpecialValue::LanemaskEq => 1 << lane,
-                SpecialValue::LanemaskLt => (1 << lane) - 1,
-                SpecialValue::LanemaskLe => (2 << lane) - 1,
-                SpecialValue::LanemaskGt => !((2 << lane) - 1) & 0xffff_ffff,
-                SpecialValue::LanemaskGe => !((1 << lane) - 1) & 0xffff_ffff,
-                SpecialValue::Clock => clock & 0xffff_ffff,
-                SpecialValue::ClockHi => clock >> 32,
-                SpecialValue::Clock64 => clock,
-                SpecialValue::GlobalTimer => clock + self.asynchrony.skew,
-                SpecialValue::GlobalTimerLow => (clock + self.asynchrony.skew) & 0xffff_ffff,
-                SpecialValue::GlobalTimerHigh => (clock + self.asynchrony.skew) >> 32,
-                SpecialValue::Clusterid(d) => {
-                    let d = usize::from(d);
-                    u64::from(cta.index[d] / self.given.plan.cluster[d])
-                }
-                SpecialValue::ClusterCtaid(d) => {
-                    let d = usize::from(d);
-                    u64::from(cta.index[d] % self.given.plan.cluster[d])
-                }
-                SpecialValue::ClusterCtarank => u64::from(self.rank(warp.cta)),
-            };
-            // SAFETY: the destination row is of this width.
-            unsafe { write_lane(dst, special.width, lane, value) };
+        let each = |value: u64| [value; 32];
+        let masks = |mask: fn(u64) -> u64| std::array::from_fn(|lane| mask(1 << lane) & 0xffff_ffff);
+        let values = match special.value {
+            SpecialValue::Tid(d) => {
+                self.given.layout.tids[warp.index as usize][usize::from(d)].map(u64::from)
+            }
+            SpecialValue::Ctaid(d) => each(cta.index[usize::from(d)].into()),
+            SpecialValue::Laneid => std::array::from_fn(|lane| lane as u64),
+            SpecialValue::Warpid => each(warp.index.into()),
+            SpecialValue::Smid => each(cta.sm.into()),
+            SpecialValue::LanemaskEq => masks(|own| own),
+            SpecialValue::LanemaskLt => masks(|own| own - 1),
+            SpecialValue::LanemaskLe => masks(|own| 2 * own - 1),
+            SpecialValue::LanemaskGt => masks(|own| !(2 * own - 1)),
+            SpecialValue::LanemaskGe => masks(|own| !(own - 1)),
+            SpecialValue::Clock => each(clock & 0xffff_ffff),
+            SpecialValue::ClockHi => each(clock >> 32),
+            SpecialValue::Clock64 => each(clock),
+            SpecialValue::GlobalTimer => each(clock + self.asynchrony.skew),
+            SpecialValue::GlobalTimerLow => each((clock + self.asynchrony.skew) & 0xffff_ffff),
+            SpecialValue::GlobalTimerHigh => each((clock + self.asynchrony.skew) >> 32),
+            SpecialValue::Clusterid(d) => {
+                let d = usize::from(d);
+                each((cta.index[d] / self.given.plan.cluster[d]).into())
+            }
+            SpecialValue::ClusterCtaid(d) => {
+                let d = usize::from(d);
+                each((cta.index[d] % self.given.plan.cluster[d]).into())
+            }
+            SpecialValue::ClusterCtarank => each(self.rank(warp.cta).into()),
+        };
+        // SAFETY: the destination row is of this width.
+        unsafe {
+            if special.width == Width::W32 {
+                store_lanes::<false, u32>(&RowMemory(values.map(|value| value as u32)), dst, active);
+            } else {
+                lanes(active).for_each(|lane| write_lane(dst, special.width, lane, values[lane]));
+            }
         }
     }
 

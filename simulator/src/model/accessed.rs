@@ -230,7 +230,7 @@ impl Accessed<'_> {
 
     /// Finds the generic addresses of these lanes as one thing, and answers whether they are those of the CTA's own shared memory
     /// (or of global memory); None where lanes may differ in that.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn aim(&self, among: u32, targets: &mut Targets) -> Option<bool> {
         let shared = match self.found.whose {
             Whose::Global | Whose::Unwritten => false,
@@ -330,6 +330,7 @@ impl Accessed<'_> {
 
     /// A store's elements, as [`Self::whole_value`] has them, of these lanes, a plane of 32 bits each after the other; of other lanes
     /// anything.
+    #[inline]
     pub(crate) fn planes(&self, among: u32) -> [[u32; 32]; 4] {
         let mut planes = [[0; 32]; 4];
         let Data::Moved(access) = self.data else { return planes };
@@ -352,6 +353,7 @@ impl Accessed<'_> {
 
     /// As [`Self::supply`], for these lanes, of 32 bits each: nothing is done, and `false` answered, where the element or its
     /// registers have other sizes.
+    #[inline(always)]
     pub(crate) fn supply_plane(&self, among: u32, element: u32, values: &[u32; 32]) -> bool {
         let Data::Moved(access) = self.data else { return false };
         let element = element as usize;

@@ -2,12 +2,13 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -100,11 +101,18 @@ fn libraries() -> PathBuf {
     folder
 }
 
+/// Waits until nobody else of this process builds the same.
+fn alone(what: &Path) -> MutexGuard<'static, ()> {
+    static LOCKS: Mutex<BTreeMap<PathBuf, &'static Mutex<()>>> = Mutex::new(BTreeMap::new());
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    // There are as many as programs, for as long as the process lives.
+    let lock = *locks.entry(what.to_owned()).or_insert_with(|| Box::leak(Box::default()));
+    drop(locks);
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Builds a program, unless it stands there already as it would be built. Its first line says with what.
 pub fn build(nvcc: &Path, source: &str, runtime: Runtime) -> PathBuf {
-    // One compiler at a time: CUB takes gigabytes.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let source = programs().join(source);
     let text = fs::read_to_string(&source).expect("the program's source");
     let order = text.lines().next().and_then(|line| line.strip_prefix("// nvcc program:"));
@@ -120,6 +128,9 @@ pub fn build(nvcc: &Path, source: &str, runtime: Runtime) -> PathBuf {
     let kind = if runtime == Runtime::Static { "static" } else { "shared" };
     let suffix = if runtime == Runtime::OwnPath { "own-path" } else { kind };
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{suffix}"));
+    // Nobody runs what is half written, and CUB takes gigabytes.
+    let large = ["#include <cub/", "#include <thrust/"].iter().any(|header| text.contains(header));
+    let _alone = alone(if large { Path::new("CUB") } else { &built });
     let newest = fs::read_dir(folder)
         .expect("its folder")
         .flatten()

@@ -16,6 +16,7 @@ pub(super) struct Coins {
     rows: Vec<[u32; 32]>,
     unused: Vec<u32>,
     last: Option<Tossed>,
+    width: Width,
 }
 
 /// Coins that have been tossed for a store that is not done yet: it is asked about again after each step of what drains before it.
@@ -31,7 +32,7 @@ struct Tossed {
 
 impl Coins {
     pub fn new(key: u64, store_sites: u32) -> Coins {
-        Coins { key, store_sites: store_sites as usize, ..Coins::default() }
+        Coins { key, store_sites: store_sites as usize, width: Width::detect(), ..Coins::default() }
     }
 
     pub fn key(&self) -> u64 {
@@ -54,6 +55,7 @@ impl Coins {
     }
 
     /// The counts of a warp at a store site.
+    #[inline(always)]
     pub fn row(&mut self, warp: u32, slot: u32) -> &mut [u32; 32] {
         let place = &mut self.places[self.store_sites * warp as usize + slot as usize];
         if *place == 0 {
@@ -83,19 +85,14 @@ impl Coins {
         {
             return last.less & among;
         }
-        let (key, first) = (self.key, at.first_thread as u32);
-        let counts = *self.row(at.warp, slot);
-        let mut less = 0;
-        for (lane, count) in counts.iter().enumerate() {
-            let thread = first.wrapping_add(lane as u32);
-            let coin = coin(key, thread, site, count.wrapping_mul(elements));
-            less |= u32::from(u64::from(coin) < threshold) << lane;
-        }
+        let (key, width, counts) = (self.key, self.width, *self.row(at.warp, slot));
+        let less = width.less((key, at.first_thread as u32, site), &counts, elements, threshold);
         self.last = Some(Tossed { warp: at.warp, slot, elements, threshold, less });
         less & among
     }
 
     /// The lanes have come by a store site once more.
+    #[inline(always)]
     pub fn count(&mut self, at: &At, slot: u32) {
         self.last = None;
         for (lane, count) in self.row(at.warp, slot).iter_mut().enumerate() {
@@ -108,9 +105,104 @@ impl Coins {
     }
 }
 
+/// How many coins are tossed at a time: most of a coin is products of 64 bits.
+#[derive(Clone, Copy, Debug, Default)]
+enum Width {
+    /// One after another.
+    #[default]
+    One,
+    /// By vectors that multiply 32 bits.
+    Avx2,
+    /// By vectors that multiply 64 bits.
+    Avx512,
+}
+
+impl Width {
+    /// The widest that this processor has.
+    fn detect() -> Width {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+            return Width::Avx512;
+        } else if is_x86_feature_detected!("avx2") {
+            return Width::Avx2;
+        }
+        Width::One
+    }
+
+    /// Those of a warp's lanes whose coin is less than the threshold. `of`: the launch's key, the first lane's thread, and the site.
+    fn less(self, of: (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor has these features, or there would be no such width.
+            Width::Avx512 => unsafe { less_by_avx512(of, counts, elements, threshold) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Width::Avx2 => unsafe { less_by_avx2(of, counts, elements, threshold) },
+            _ => less(of, counts, elements, threshold),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+fn less_by_avx512(of: (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
+    less(of, counts, elements, threshold)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn less_by_avx2(of: (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
+    less(of, counts, elements, threshold)
+}
+
+/// See [`Width::less`].
+#[inline(always)]
+fn less((key, first, site): (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
+    let mut less = 0;
+    for (lane, count) in counts.iter().enumerate() {
+        let thread = first.wrapping_add(lane as u32);
+        let coin = coin(key, thread, site, count.wrapping_mul(elements));
+        less |= u32::from(u64::from(coin) < threshold) << lane;
+    }
+    less
+}
+
 /// The coin of an execution in the launch of this key: uniform over `u32`.
 #[inline(always)]
 pub(super) fn coin(key: u64, thread: u32, site: u32, count: u32) -> u32 {
     let id = u64::from(site) << 32 | u64::from(thread);
     (mix((key ^ mix(id)).wrapping_add(u64::from(count).wrapping_mul(GOLDEN))) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many are tossed at a time, they are the device code's coins.
+    #[test]
+    fn coins_are_the_same_at_every_width() {
+        let mut draws = crate::schedule::Rng::new(7);
+        for round in 0..2_000_u32 {
+            let of = (draws.next(), draws.next() as u32, round % 5);
+            let counts = [(); 32].map(|()| (draws.next() >> (32 + round % 33)) as u32);
+            let elements = 1 << (round % 3);
+            let threshold = match round % 9 {
+                0 => 0,
+                1 => 1 << 32,
+                _ => draws.next() >> 32,
+            };
+            let one_by_one = (0..32).fold(0, |lanes, lane| {
+                let count = counts[lane as usize].wrapping_mul(elements);
+                let coin = coin(of.0, of.1.wrapping_add(lane), of.2, count);
+                lanes | u32::from(u64::from(coin) < threshold) << lane
+            });
+            for width in [Width::One, Width::detect()] {
+                assert_eq!(width.less(of, &counts, elements, threshold), one_by_one, "{width:?}");
+            }
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                assert_eq!(Width::Avx2.less(of, &counts, elements, threshold), one_by_one);
+            }
+        }
+    }
 }

@@ -36,6 +36,34 @@ impl StoreBuffer {
         access: &Accessed<'_>,
         world: &mut World<'_>,
     ) -> NextOperation {
+        match self.given.isa {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor is of that level.
+            Isa::V3 => unsafe { self.store_some_v3(at, site, access, world) },
+            _ => self.store_some_body(at, site, access, world),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+    unsafe fn store_some_v3(
+        &mut self,
+        at: &At,
+        site: Site,
+        access: &Accessed<'_>,
+        world: &mut World<'_>,
+    ) -> NextOperation {
+        self.store_some_body(at, site, access, world)
+    }
+
+    #[inline(always)]
+    fn store_some_body(
+        &mut self,
+        at: &At,
+        site: Site,
+        access: &Accessed<'_>,
+        world: &mut World<'_>,
+    ) -> NextOperation {
         let mut all = [Group { space: Space::Global, lanes: at.lanes, targets: Targets::stepped(0, 0) }];
         if let Some(shared) = access.aim(at.lanes, &mut all[0].targets) {
             all[0].space = if shared { Space::Shared } else { Space::Global };
@@ -266,6 +294,7 @@ impl StoreBuffer {
     }
 
     /// Keeps what these lanes store, for which there is room.
+    #[inline(always)]
     fn delay(
         &mut self,
         at: &At,

@@ -150,6 +150,9 @@ impl StoreBuffer {
     ) -> bool {
         let warp = &self.warps[at.warp as usize];
         let loaded = warp.loaded & among;
+        if loaded == 0 {
+            return false;
+        }
         // What may go to a slot of the CTA goes there by chance, lane by lane.
         let by_chance = match towards {
             Towards::Device => false,
@@ -169,7 +172,7 @@ impl StoreBuffer {
                 && self.empty(at, lane, Space::Global, towards, world)
             {}
         }
-        loaded != 0
+        true
     }
 
     /// Takes the first of these slots of the CTA to memory; answers false when none is held.
@@ -263,6 +266,7 @@ impl StoreBuffer {
     }
 
     /// A hook has been called for these lanes and is done: strong stores have grown older.
+    #[inline(always)]
     pub(super) fn count_calls(&mut self, at: &At, among: u32) {
         // In lockstep, a hook of the warp.
         let loaded = self.warps[at.warp as usize].loaded & among;

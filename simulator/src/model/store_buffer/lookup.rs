@@ -209,7 +209,7 @@ impl Rows {
     }
 
     /// Finds all entries of these lanes that their access meets. None: they are to be asked for lane by lane.
-    #[inline]
+    #[inline(always)]
     pub fn look(&self, targets: &Targets, bytes: u32, lanes: u32, hits: &mut Hits) -> Option<()> {
         if self.masks.is_empty() {
             return Some(());

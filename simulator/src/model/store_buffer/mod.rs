@@ -65,6 +65,7 @@ use super::{
     is_elsewhere,
 };
 use crate::address::{Window, window};
+use crate::alu::Isa;
 use crate::exec::lanes;
 use crate::schedule::Rng;
 use buffers::{Entry, Phase};
@@ -136,6 +137,8 @@ struct Given {
     swarm: Option<Swarm>,
     /// Lanes of a warp share the buffers of its first one.
     lockstep: bool,
+    /// What the hooks that look at all lanes at once are compiled for.
+    isa: Isa,
 }
 
 /// What is told of the launch in the end.
@@ -157,6 +160,7 @@ impl StoreBuffer {
                 sites,
                 swarm: None,
                 lockstep: false,
+                isa: Isa::detect(),
             },
             shape: Shape::default(),
             warps: Vec::new(),

@@ -14,6 +14,8 @@ use crate::model::targets::Targets;
 
 /// Rows without lanes that are left where they are.
 const HOLES: usize = 64;
+/// Planes for which there is room at once.
+const FEW_PLANES: usize = 3;
 
 /// Entries of some lanes that came together.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +76,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Keeps what these lanes store at these targets. `numbers`: what whoever looks on calls the entries.
-    #[inline]
+    #[inline(always)]
     pub fn push(
         &mut self,
         targets: &Targets,
@@ -84,6 +86,8 @@ impl Rows {
         numbers: Option<&[u32; 32]>,
     ) {
         if self.words.is_empty() {
+            // At once for a few rows: most warps of a short kernel have no more.
+            self.words.reserve(1 + 32 * FEW_PLANES);
             self.words.push(0);
         }
         if self.joins(targets, bytes) {
@@ -152,6 +156,7 @@ impl Rows {
     }
 
     /// Adds lanes to the last row, at the addresses that it has for them.
+    #[inline(never)]
     fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes, Option<&[u32; 32]>)) {
         let row = self.rows.len() - 1;
         if self.rows[row].at.wide == 0 {
@@ -187,6 +192,7 @@ impl Rows {
     }
 
     /// Gives entries of a row other values.
+    #[inline(always)]
     pub fn replace(
         &mut self,
         row: usize,

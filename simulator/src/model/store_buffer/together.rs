@@ -26,6 +26,22 @@ impl StoreBuffer {
         spaces: &[Space],
         world: &mut World<'_>,
     ) -> bool {
+        match self.given.isa {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor is of that level.
+            Isa::V3 => unsafe { self.empty_rows_v3(at, among, spaces, world) },
+            _ => self.empty_rows_body(at, among, spaces, world),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+    unsafe fn empty_rows_v3(&mut self, at: &At, among: u32, spaces: &[Space], world: &mut World<'_>) -> bool {
+        self.empty_rows_body(at, among, spaces, world)
+    }
+
+    #[inline(always)]
+    fn empty_rows_body(&mut self, at: &At, among: u32, spaces: &[Space], world: &mut World<'_>) -> bool {
         let Some((first, is_all)) = self.warps[at.warp as usize].first_part(among, spaces) else {
             return false;
         };
@@ -84,6 +100,7 @@ impl StoreBuffer {
     }
 
     /// Writes entries to memory.
+    #[inline(always)]
     fn write_part(&self, at: &At, part: &Part, world: &mut World<'_>) {
         let rows = &self.warps[at.warp as usize].rows[part.space as usize];
         // Whoever looks on is told of each entry, and what is held back from beyond the device is held entry by entry.
@@ -94,6 +111,7 @@ impl StoreBuffer {
     }
 
     /// Takes entries out. Rows are to be tidied afterwards.
+    #[inline(always)]
     fn take_part(&mut self, at: &At, part: &Part) {
         let warp = &mut self.warps[at.warp as usize];
         let Part { space, row, lanes } = *part;
@@ -132,6 +150,7 @@ impl Rows {
     }
 
     /// Writes the entries of these lanes of a row to memory, if all of it is in one piece. Answers false when nothing was done.
+    #[inline(always)]
     fn put(&self, row: usize, among: u32, cta: u32, world: &mut World<'_>) -> bool {
         let Row { bytes, base, step, scattered, .. } = self.rows[row];
         if scattered != 0 {
@@ -238,6 +257,7 @@ impl Warp {
     }
 
     /// An entry of each of these lanes goes, of which some are strong. `flushes`: how often buffers of each length were emptied.
+    #[inline(always)]
     fn count_out(&mut self, space: Space, (among, strong): (u32, u32), flushes: &mut Vec<u64>) {
         let [own, others] = [space, space.other()].map(|space| space as usize);
         // Who empties a buffer has entries out.

@@ -109,7 +109,7 @@ impl Warp {
     }
 
     /// Keeps what these lanes store, which have no entry of these bytes.
-    #[inline]
+    #[inline(always)]
     pub fn push(
         &mut self,
         space: Space,
@@ -129,7 +129,7 @@ impl Warp {
     }
 
     /// Gives entries of these lanes, which have just these bytes, their new values.
-    #[inline]
+    #[inline(always)]
     pub fn replace(
         &mut self,
         (space, row): (Space, usize),
@@ -146,6 +146,7 @@ impl Warp {
     }
 
     /// These lanes have a strong entry more.
+    #[inline(always)]
     fn grown_strong(&mut self, among: u32) {
         self.has_strong |= among;
         for (lane, strong) in self.strong.iter_mut().enumerate() {
@@ -154,7 +155,7 @@ impl Warp {
     }
 
     /// A hook has been called for these lanes: strong stores have grown older.
-    #[inline]
+    #[inline(always)]
     pub fn count_calls(&mut self, among: u32) {
         let among = among & self.has_strong;
         if among != 0 {
@@ -165,7 +166,7 @@ impl Warp {
     }
 
     /// Those of these lanes whose strong stores have been held for so many calls.
-    #[inline]
+    #[inline(always)]
     pub fn over(&self, among: u32, calls: u8) -> u32 {
         let mut over = 0;
         if among & self.has_strong != 0 {
@@ -177,7 +178,7 @@ impl Warp {
     }
 
     /// Those of these lanes that have so many entries.
-    #[inline]
+    #[inline(always)]
     pub fn full(&self, among: u32, space: Space, capacity: u32) -> u32 {
         let mut full = 0;
         for (lane, entries) in self.entries[space as usize].iter().enumerate() {

@@ -282,7 +282,11 @@ fn outcome(text: &str, seed: u64, plain: bool) -> Outcome {
     let model: Box<dyn MemoryModel> = if plain {
         Box::new(Traced { under: Plain::new(&settings, sites), trace: traced, notes, global })
     } else {
-        Box::new(Traced { under: StoreBuffer::new(&settings, sites), trace: traced, notes, global })
+        let mut under = StoreBuffer::new(&settings, sites);
+        if seed % 2 == 1 {
+            under.given.isa = Isa::Portable;
+        }
+        Box::new(Traced { under, trace: traced, notes, global })
     };
     let result = launch_with(&program, &mut memory, &config, &spec, &mut *scheduler, Some(model));
     let counted = format!("{:?}", result.expect("a legal launch"));
