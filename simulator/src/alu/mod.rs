@@ -142,3 +142,22 @@ impl Isa {
         Isa::Portable
     }
 }
+
+/// Calls a method that is inlined always, as compiled for the processor. (A closure would not do: a large one stays a function of its
+/// own, for any processor.)
+macro_rules! by_isa {
+    ($isa:expr, $on:ident::$method:ident($it:expr $(, $name:ident: $of:ty)*) -> $answer:ty) => {{
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        fn v3(it: &mut $on, $($name: $of),*) -> $answer {
+            it.$method($($name),*)
+        }
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor is of that level.
+            $crate::alu::Isa::V3 => unsafe { v3($it, $($name),*) },
+            _ => $it.$method($($name),*),
+        }
+    }};
+}
+pub(crate) use by_isa;

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -81,7 +81,13 @@ fn bugaroo() -> PathBuf {
 }
 
 /// A folder with what stands for NVIDIA's libraries of functions, to link with.
-fn libraries() -> PathBuf {
+fn libraries() -> &'static Path {
+    // Programs that are built side by side link with the same.
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(make_libraries)
+}
+
+fn make_libraries() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
     fs::create_dir_all(&folder).expect("the folder is ours");
     let built = bugaroo().with_file_name(bugaroo_shims::LIBRARIES);

@@ -16,7 +16,8 @@ pub(super) struct Coins {
     rows: Vec<[u32; 32]>,
     unused: Vec<u32>,
     last: Option<Tossed>,
-    width: Width,
+    /// The processor multiplies vectors of 64 bits.
+    avx512: bool,
 }
 
 /// Coins that have been tossed for a store that is not done yet: it is asked about again after each step of what drains before it.
@@ -32,7 +33,7 @@ struct Tossed {
 
 impl Coins {
     pub fn new(key: u64, store_sites: u32) -> Coins {
-        Coins { key, store_sites: store_sites as usize, width: Width::detect(), ..Coins::default() }
+        Coins { key, store_sites: store_sites as usize, avx512: has_avx512(), ..Coins::default() }
     }
 
     pub fn key(&self) -> u64 {
@@ -69,6 +70,7 @@ impl Coins {
     }
 
     /// Those of the lanes, at a store of so many elements, whose coin is less than the threshold.
+    #[inline(always)]
     pub fn toss(
         &mut self,
         at: &At,
@@ -85,8 +87,13 @@ impl Coins {
         {
             return last.less & among;
         }
-        let (key, width, counts) = (self.key, self.width, *self.row(at.warp, slot));
-        let less = width.less((key, at.first_thread as u32, site), &counts, elements, threshold);
+        let (of, counts) = ((self.key, at.first_thread as u32, site), *self.row(at.warp, slot));
+        let less = match self.avx512 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor has these features.
+            true => unsafe { less_by_avx512(of, &counts, elements, threshold) },
+            _ => less(of, &counts, elements, threshold),
+        };
         self.last = Some(Tossed { warp: at.warp, slot, elements, threshold, less });
         less & among
     }
@@ -105,57 +112,23 @@ impl Coins {
     }
 }
 
-/// How many coins are tossed at a time: most of a coin is products of 64 bits.
-#[derive(Clone, Copy, Debug, Default)]
-enum Width {
-    /// One after another.
-    #[default]
-    One,
-    /// By vectors that multiply 32 bits.
-    Avx2,
-    /// By vectors that multiply 64 bits.
-    Avx512,
+/// Whether [`less_by_avx512`] may be called.
+fn has_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
-impl Width {
-    /// The widest that this processor has.
-    fn detect() -> Width {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            return Width::Avx512;
-        } else if is_x86_feature_detected!("avx2") {
-            return Width::Avx2;
-        }
-        Width::One
-    }
-
-    /// Those of a warp's lanes whose coin is less than the threshold. `of`: the launch's key, the first lane's thread, and the site.
-    fn less(self, of: (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor has these features, or there would be no such width.
-            Width::Avx512 => unsafe { less_by_avx512(of, counts, elements, threshold) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Width::Avx2 => unsafe { less_by_avx2(of, counts, elements, threshold) },
-            _ => less(of, counts, elements, threshold),
-        }
-    }
-}
-
+/// As [`less`], by vectors that multiply 64 bits: of a coin, such products take most of the time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
 fn less_by_avx512(of: (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
     less(of, counts, elements, threshold)
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn less_by_avx2(of: (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
-    less(of, counts, elements, threshold)
-}
-
-/// See [`Width::less`].
+/// Those of a warp's lanes whose coin is less than the threshold, at a store of so many elements. The first are the launch's key, the
+/// thread of the first lane, and the site.
 #[inline(always)]
 fn less((key, first, site): (u64, u32, u32), counts: &[u32; 32], elements: u32, threshold: u64) -> u32 {
     let mut less = 0;
@@ -178,13 +151,13 @@ pub(super) fn coin(key: u64, thread: u32, site: u32, count: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// However many are tossed at a time, they are the device code's coins.
+    /// However many are tossed at a time.
     #[test]
-    fn coins_are_the_same_at_every_width() {
+    fn coins_are_the_same_by_vectors() {
         let mut draws = crate::schedule::Rng::new(7);
         for round in 0..2_000_u32 {
             let of = (draws.next(), draws.next() as u32, round % 5);
-            let counts = [(); 32].map(|()| (draws.next() >> (32 + round % 33)) as u32);
+            let counts = [(); 32].map(|()| (draws.next() >> (32 + round % 32)) as u32);
             let elements = 1 << (round % 3);
             let threshold = match round % 9 {
                 0 => 0,
@@ -196,12 +169,11 @@ mod tests {
                 let coin = coin(of.0, of.1.wrapping_add(lane), of.2, count);
                 lanes | u32::from(u64::from(coin) < threshold) << lane
             });
-            for width in [Width::One, Width::detect()] {
-                assert_eq!(width.less(of, &counts, elements, threshold), one_by_one, "{width:?}");
-            }
+            assert_eq!(less(of, &counts, elements, threshold), one_by_one);
             #[cfg(target_arch = "x86_64")]
-            if is_x86_feature_detected!("avx2") {
-                assert_eq!(Width::Avx2.less(of, &counts, elements, threshold), one_by_one);
+            if has_avx512() {
+                // SAFETY: the processor has these features.
+                assert_eq!(unsafe { less_by_avx512(of, &counts, elements, threshold) }, one_by_one);
             }
         }
     }

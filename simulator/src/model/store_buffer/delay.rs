@@ -36,24 +36,11 @@ impl StoreBuffer {
         access: &Accessed<'_>,
         world: &mut World<'_>,
     ) -> NextOperation {
-        match self.given.isa {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor is of that level.
-            Isa::V3 => unsafe { self.store_some_v3(at, site, access, world) },
-            _ => self.store_some_body(at, site, access, world),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    unsafe fn store_some_v3(
-        &mut self,
-        at: &At,
-        site: Site,
-        access: &Accessed<'_>,
-        world: &mut World<'_>,
-    ) -> NextOperation {
-        self.store_some_body(at, site, access, world)
+        by_isa!(
+            self.given.isa,
+            StoreBuffer::store_some_body(self, at: &At, site: Site, access: &Accessed<'_>, world: &mut World<'_>)
+                -> NextOperation
+        )
     }
 
     #[inline(always)]

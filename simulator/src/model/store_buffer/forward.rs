@@ -16,23 +16,11 @@ impl StoreBuffer {
         access: &Accessed<'_>,
         world: &mut World<'_>,
     ) -> Option<NextOperation> {
-        match self.given.isa {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor is of that level.
-            Isa::V3 => unsafe { self.load_together_v3(at, access, world) },
-            _ => self.load_together_body(at, access, world),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    unsafe fn load_together_v3(
-        &mut self,
-        at: &At,
-        access: &Accessed<'_>,
-        world: &mut World<'_>,
-    ) -> Option<NextOperation> {
-        self.load_together_body(at, access, world)
+        by_isa!(
+            self.given.isa,
+            StoreBuffer::load_together_body(self, at: &At, access: &Accessed<'_>, world: &mut World<'_>)
+                -> Option<NextOperation>
+        )
     }
 
     #[inline(always)]

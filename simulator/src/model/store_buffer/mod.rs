@@ -65,7 +65,7 @@ use super::{
     is_elsewhere,
 };
 use crate::address::{Window, window};
-use crate::alu::Isa;
+use crate::alu::{Isa, by_isa};
 use crate::exec::lanes;
 use crate::schedule::Rng;
 use buffers::{Entry, Phase};

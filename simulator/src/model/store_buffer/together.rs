@@ -26,18 +26,11 @@ impl StoreBuffer {
         spaces: &[Space],
         world: &mut World<'_>,
     ) -> bool {
-        match self.given.isa {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor is of that level.
-            Isa::V3 => unsafe { self.empty_rows_v3(at, among, spaces, world) },
-            _ => self.empty_rows_body(at, among, spaces, world),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-    unsafe fn empty_rows_v3(&mut self, at: &At, among: u32, spaces: &[Space], world: &mut World<'_>) -> bool {
-        self.empty_rows_body(at, among, spaces, world)
+        by_isa!(
+            self.given.isa,
+            StoreBuffer::empty_rows_body(self, at: &At, among: u32, spaces: &[Space], world: &mut World<'_>)
+                -> bool
+        )
     }
 
     #[inline(always)]
