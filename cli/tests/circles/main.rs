@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use imports::{Crate, Module};
 
 /// Crates with circles, and how many of their files stand in one. Whoever takes files out of a circle writes the smaller number.
-const IN_CIRCLES: &[(&str, usize)] = &[("simulator", 96)];
+const IN_CIRCLES: &[(&str, usize)] = &[("simulator", 93)];
 
 fn workspace() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is a folder of the workspace")

@@ -2,7 +2,7 @@
 
 use bugaroo_ptx::op::MatrixPart;
 
-use super::Registers;
+use super::registers::Registers;
 use crate::alu::half::F16;
 
 /// A type of elements.
@@ -16,13 +16,13 @@ pub trait Element {
     /// A row of zeros.
     const EMPTY: Self::Row;
     /// The elements of a register.
-    fn widen(registers: &impl Registers, part: MatrixPart, register: usize) -> Self::Row;
+    fn widen(registers: &dyn Registers, part: MatrixPart, register: usize) -> Self::Row;
 }
 
 /// A type that D can have.
 pub trait Sum: Element {
     /// Sets a register of D.
-    fn narrow(registers: &mut impl Registers, register: usize, row: &Self::Row);
+    fn narrow(registers: &mut dyn Registers, register: usize, row: &Self::Row);
 }
 
 /// Types of elements that share registers of 32 bits: name, number, how many of so many bits, and the number of one.
@@ -36,7 +36,7 @@ macro_rules! packed {
             const PER: usize = $per;
             const EMPTY: Self::Row = [0 as $number; 32 * $per];
             #[inline(always)]
-            fn widen(registers: &impl Registers, part: MatrixPart, register: usize) -> Self::Row {
+            fn widen(registers: &dyn Registers, part: MatrixPart, register: usize) -> Self::Row {
                 let words = registers.words(part, register);
                 let mut row = Self::EMPTY;
                 for (row, word) in row.chunks_exact_mut($per).zip(words) {
@@ -87,7 +87,7 @@ fn e4m3(bits: u32) -> f32 {
 
 impl Sum for Halves {
     #[inline(always)]
-    fn narrow(registers: &mut impl Registers, register: usize, row: &Self::Row) {
+    fn narrow(registers: &mut dyn Registers, register: usize, row: &Self::Row) {
         let mut halves = [0u16; 64];
         halves.iter_mut().zip(row).for_each(|(half, value)| *half = F16::nearest(*value).0);
         let mut words = [0; 32];
@@ -100,14 +100,14 @@ impl Sum for Halves {
 
 impl Sum for Floats {
     #[inline(always)]
-    fn narrow(registers: &mut impl Registers, register: usize, row: &Self::Row) {
+    fn narrow(registers: &mut dyn Registers, register: usize, row: &Self::Row) {
         registers.set_words(register, &row.map(|sum| if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() }));
     }
 }
 
 impl Sum for Integers {
     #[inline(always)]
-    fn narrow(registers: &mut impl Registers, register: usize, row: &Self::Row) {
+    fn narrow(registers: &mut dyn Registers, register: usize, row: &Self::Row) {
         registers.set_words(register, &row.map(|sum| sum as u32));
     }
 }
@@ -121,14 +121,14 @@ impl Element for Doubles {
     const PER: usize = 1;
     const EMPTY: Self::Row = [0.0; 32];
     #[inline(always)]
-    fn widen(registers: &impl Registers, part: MatrixPart, register: usize) -> Self::Row {
+    fn widen(registers: &dyn Registers, part: MatrixPart, register: usize) -> Self::Row {
         registers.doubles(part, register).map(f64::from_bits)
     }
 }
 
 impl Sum for Doubles {
     #[inline(always)]
-    fn narrow(registers: &mut impl Registers, register: usize, row: &Self::Row) {
+    fn narrow(registers: &mut dyn Registers, register: usize, row: &Self::Row) {
         let nan = 0xfff8_0000_0000_0000;
         registers.set_doubles(register, &row.map(|sum| if sum.is_nan() { nan } else { sum.to_bits() }));
     }

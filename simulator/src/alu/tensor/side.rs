@@ -3,7 +3,8 @@
 use bugaroo_ptx::op::{MatrixPart, MatrixType, Mma};
 
 use super::element::{Element, Sum};
-use super::{Registers, places, quads};
+use super::registers::Registers;
+use super::{places, quads};
 
 /// Of elements that only repeat others.
 const REPEATS: u16 = u16::MAX;
@@ -72,7 +73,7 @@ impl Side {
 
     /// Widens all elements and puts them where they belong.
     #[inline(always)]
-    pub fn spread<E: Element>(&self, registers: &impl Registers, to: &mut [E::Number]) {
+    pub fn spread<E: Element>(&self, registers: &dyn Registers, to: &mut [E::Number]) {
         for (register, starts) in self.starts.iter().enumerate() {
             let row = E::widen(registers, self.part, register);
             let row = row.as_ref();
@@ -95,7 +96,7 @@ impl Side {
 
     /// Sets all registers to the elements that they hold.
     #[inline(always)]
-    pub fn collect<E: Sum>(&self, registers: &mut impl Registers, from: &[E::Number]) {
+    pub fn collect<E: Sum>(&self, registers: &mut dyn Registers, from: &[E::Number]) {
         for (register, starts) in self.starts.iter().enumerate() {
             let mut row = E::EMPTY;
             for (start, to) in starts.iter().zip(row.as_mut().chunks_exact_mut(E::PER)) {
