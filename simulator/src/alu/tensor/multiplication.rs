@@ -77,6 +77,8 @@ struct Multiplication<'a> {
 }
 
 impl Multiplication<'_> {
+    // Each kind of number is one function for each kind of processor; what it is made of, `…_here` and all that it calls, is inlined there.
+
     /// Of binary32.
     fn floats(&mut self, a: &mut [f32], b: &mut [f32]) {
         let isa = self.tensor.isa;
@@ -106,6 +108,7 @@ impl Multiplication<'_> {
                 MatrixType::TF32 => side.spread::<Tf32>(self.registers, to),
                 MatrixType::E4M3 => side.spread::<E4m3>(self.registers, to),
                 MatrixType::E5M2 => side.spread::<E5m2>(self.registers, to),
+                // C of 32 bits.
                 _ => side.spread::<Floats>(self.registers, to),
             }
         }
@@ -132,6 +135,7 @@ impl Multiplication<'_> {
                 MatrixType::S4 => side.spread::<SignedNibbles>(self.registers, to),
                 MatrixType::U4 => side.spread::<UnsignedNibbles>(self.registers, to),
                 MatrixType::B1 => side.spread::<Bits>(self.registers, to),
+                // C.
                 _ => side.spread::<Integers>(self.registers, to),
             }
         }
