@@ -41,6 +41,7 @@ mod soft;
 pub mod tensor;
 mod types;
 mod wide;
+pub(crate) mod words;
 
 pub use select::select;
 pub use types::source_type;

@@ -12,6 +12,7 @@ use super::shape::consecutive;
 use super::{Machine, Trouble};
 use crate::alu::Width;
 use crate::alu::row::{RowMemory, Word, store_lanes};
+use crate::alu::words;
 use crate::decoded::{Address, Base, DecodedAccess};
 use crate::fault::TouchKind;
 
@@ -282,10 +283,12 @@ impl Machine<'_> {
             let stride = usize::from(access.size) * usize::from(access.vec);
             if access.vec == 1 && access.size == 4 && access.width[0] == Width::W32 {
                 let from = row(frame, consts, access.rows[0]);
-                if let Pattern::Consecutive(first) = found.0.pattern
-                    && mask == !0
-                {
-                    std::ptr::copy_nonoverlapping(from, first, 128);
+                if let Pattern::Consecutive(first) = found.0.pattern {
+                    if mask == !0 {
+                        std::ptr::copy_nonoverlapping(from, first, 128);
+                    } else {
+                        words::write(mask, &*from.cast(), first.cast());
+                    }
                 } else {
                     store_row::<u32, u32>(&found, from, mask, 4, 0, |v| v);
                 }

@@ -5,6 +5,7 @@ use bugaroo_ptx::types::{Semantics, Space};
 
 use crate::address::SHARED_WINDOW;
 use crate::alu::Width;
+use crate::alu::words;
 use crate::decoded::{Address, Atomic, Base, DecodedAccess};
 use crate::exec::{
     Made, Pattern, RANK_SHIFT, Resolved, Whose, combine, combine_wide, give_wide, lanes, read_lane, row,
@@ -247,10 +248,10 @@ impl Accessed<'_> {
                 (targets.base, targets.step) = (self.address(first as usize), Some(0));
             }
             Pattern::Each => {
-                let mut each = [0; 32];
+                let each = &mut targets.each;
                 // SAFETY: the loader's slots.
-                unsafe { generic_addresses(self.address, (self.frame, self.consts), &mut each) };
-                *targets = Targets::any(each, among, bytes);
+                unsafe { generic_addresses(self.address, (self.frame, self.consts), each) };
+                targets.find_step(among, bytes);
             }
         }
         Some(shared)
@@ -329,23 +330,40 @@ impl Accessed<'_> {
     }
 
     /// A store's elements, as [`Self::whole_value`] has them, of these lanes, a plane of 32 bits each after the other; of other lanes
-    /// anything.
-    #[inline]
-    pub(crate) fn planes(&self, among: u32) -> [[u32; 32]; 4] {
-        let mut planes = [[0; 32]; 4];
-        let Data::Moved(access) = self.data else { return planes };
-        let narrow = access.width.iter().zip(0..self.elements).all(|(width, _)| *width == Width::W32);
-        if self.size == 4 && narrow && self.elements <= 4 {
+    /// anything. They are where the store has them; where that is not in planes, they are put into `own`.
+    #[inline(always)]
+    pub(crate) fn planes<'p>(
+        &'p self,
+        among: u32,
+        own: &'p mut Option<[[u32; 32]; 4]>,
+    ) -> [&'p [u32; 32]; 4] {
+        const NOTHING: &[u32; 32] = &[0; 32];
+        if let Data::Moved(access) = self.data
+            && self.size == 4
+            && self.elements <= 4
+            && access.width.iter().zip(0..self.elements).all(|(width, _)| *width == Width::W32)
+        {
+            let mut planes = [NOTHING; 4];
             for (plane, slot) in planes.iter_mut().zip(access.rows).take(self.elements as usize) {
-                // SAFETY: the loader recorded each row with its width: these have 32 words.
-                *plane = unsafe { *row(self.frame, self.consts, slot).cast::<[u32; 32]>() };
+                // SAFETY: the loader recorded each row with its width: these have 32 words. Nobody writes registers while a model
+                // looks at a store.
+                *plane = unsafe { &*row(self.frame, self.consts, slot).cast::<[u32; 32]>() };
             }
             return planes;
         }
-        for lane in lanes(among) {
-            let value = self.whole_value(lane);
-            for (at, plane) in planes.iter_mut().enumerate() {
-                plane[lane] = (value >> (32 * at)) as u32;
+        own.insert(self.gathered(among)).each_ref()
+    }
+
+    /// The same, lane by lane.
+    #[inline(never)]
+    fn gathered(&self, among: u32) -> [[u32; 32]; 4] {
+        let mut planes = [[0; 32]; 4];
+        if let Data::Moved(_) = self.data {
+            for lane in lanes(among) {
+                let value = self.whole_value(lane);
+                for (at, plane) in planes.iter_mut().enumerate() {
+                    plane[lane] = (value >> (32 * at)) as u32;
+                }
             }
         }
         planes
@@ -362,9 +380,7 @@ impl Accessed<'_> {
         }
         // SAFETY: a load's rows lie in the frame, and this one has 32 words.
         let to = unsafe { &mut *self.frame.add(access.rows[element] as usize).cast::<[u32; 32]>() };
-        for (lane, (to, value)) in to.iter_mut().zip(values).enumerate() {
-            *to = if among >> lane & 1 != 0 { *value } else { *to };
-        }
+        words::copy(among, values, to);
         true
     }
 

@@ -21,29 +21,43 @@ impl Targets {
     /// Any addresses of these lanes, each aligned to so many bytes: finds the step, if there is one of whole accesses. (Then the
     /// base is aligned, too.)
     pub fn any(each: [u64; 32], lanes: u32, bytes: u32) -> Targets {
-        let scattered = Targets { base: 0, step: None, each };
+        let mut targets = Targets { base: 0, step: None, each };
+        targets.find_step(lanes, bytes);
+        targets
+    }
+
+    /// The same, of the addresses in `each`.
+    #[inline(always)]
+    pub fn find_step(&mut self, lanes: u32, bytes: u32) {
+        let each = &self.each;
+        (self.base, self.step) = (0, None);
         let first = lanes.trailing_zeros();
         let rest = lanes & lanes.wrapping_sub(1);
         if rest == 0 {
             let step = u64::from(bytes);
-            let base = each[first as usize & 31].wrapping_sub(u64::from(first) * step);
-            return Targets { base, step: Some(step), each };
+            self.base = each[first as usize & 31].wrapping_sub(u64::from(first) * step);
+            self.step = Some(step);
+            return;
         }
         let second = rest.trailing_zeros();
         let (apart, distance) =
             (i64::from(second - first), each[second as usize].wrapping_sub(each[first as usize]) as i64);
         let step = (distance / apart) as u64;
         if distance % apart != 0 || step & u64::from(bytes - 1) != 0 {
-            return scattered;
+            return;
         }
         let base = each[first as usize].wrapping_sub(u64::from(first).wrapping_mul(step));
         let mut differ = 0;
         let mut next = base;
         for (lane, address) in each.iter().enumerate() {
-            differ |= u32::from(next != *address) << lane;
+            // All bits where the lane is one of them.
+            let counts = 0_u64.wrapping_sub(u64::from(lanes >> lane & 1));
+            differ |= (next ^ *address) & counts;
             next = next.wrapping_add(step);
         }
-        if differ & lanes != 0 { scattered } else { Targets { base, step: Some(step), each } }
+        if differ == 0 {
+            (self.base, self.step) = (base, Some(step));
+        }
     }
 
     /// Where a lane accesses.
@@ -61,8 +75,8 @@ impl Targets {
         let last = u64::from(bytes.max(1) - 1);
         match self.step {
             Some(_) => {
-                let ends = [lanes.trailing_zeros() & 31, 31 - (lanes | 1).leading_zeros()];
-                let [a, b] = ends.map(|lane| self.address(lane as usize));
+                let (first, end) = (lanes.trailing_zeros() & 31, 31 - (lanes | 1).leading_zeros());
+                let (a, b) = (self.address(first as usize), self.address(end as usize));
                 (a.min(b), a.max(b).saturating_add(last))
             }
             None => {

@@ -75,7 +75,7 @@ impl PtxMachine {
             }
             return;
         }
-        let (spans, manner, values) = (&row.spans, row.manner, &row.values);
+        let (spans, manner, values) = (&row.spans, row.manner, row.values.each_ref());
         self.commit_lanes(
             memory,
             warp,

@@ -5,6 +5,7 @@
 //! lanes hold alike is looked at once for all of them.
 
 use super::spans::Spans;
+use crate::alu::words;
 use bugaroo_semantics::location::{GranuleSpan, Value};
 use bugaroo_semantics::scope::Strength;
 
@@ -43,7 +44,7 @@ pub(super) struct Stored<'a> {
     pub lanes: u32,
     pub spans: &'a Spans,
     pub manner: Manner,
-    pub values: &'a Planes,
+    pub values: [&'a [u32; 32]; 4],
 }
 
 /// Stores of some lanes by one instruction, which wait.
@@ -267,9 +268,7 @@ impl Queue {
                 continue;
             }
             whole |= met;
-            for (lane, (to, from)) in values.iter_mut().zip(&row.values[0]).enumerate() {
-                *to = if met >> lane & 1 != 0 { *from } else { *to };
-            }
+            words::copy(met, &row.values[0], values);
         }
         (whole, partly)
     }

@@ -13,18 +13,22 @@ pub(super) struct Coins {
     store_sites: usize,
     /// By warp and store site: number of the row, from 1; 0 for none.
     places: Vec<u32>,
-    rows: Vec<[u32; 32]>,
+    rows: Vec<Row>,
     unused: Vec<u32>,
-    last: Option<Tossed>,
     /// The processor multiplies vectors of 64 bits.
     avx512: bool,
+}
+
+/// A warp at a store site.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    pub counts: [u32; 32],
+    tossed: Option<Tossed>,
 }
 
 /// Coins that have been tossed for a store that is not done yet: it is asked about again after each step of what drains before it.
 #[derive(Clone, Copy, Debug)]
 struct Tossed {
-    warp: u32,
-    slot: u32,
     elements: u32,
     threshold: u64,
     /// Those that are less than the threshold, of all lanes.
@@ -46,7 +50,6 @@ impl Coins {
 
     /// Threads of another block come into this warp slot: all begin at zero.
     pub fn reset(&mut self, warp: u32) {
-        self.last = None;
         let first = self.store_sites * warp as usize;
         for place in &mut self.places[first..first + self.store_sites] {
             if *place != 0 {
@@ -55,16 +58,16 @@ impl Coins {
         }
     }
 
-    /// The counts of a warp at a store site.
+    /// A warp at a store site.
     #[inline(always)]
-    pub fn row(&mut self, warp: u32, slot: u32) -> &mut [u32; 32] {
+    pub(super) fn row(&mut self, warp: u32, slot: u32) -> &mut Row {
         let place = &mut self.places[self.store_sites * warp as usize + slot as usize];
         if *place == 0 {
             *place = self.unused.pop().unwrap_or_else(|| {
-                self.rows.push([0; 32]);
+                self.rows.push(Row::default());
                 self.rows.len() as u32
             });
-            self.rows[*place as usize - 1] = [0; 32];
+            self.rows[*place as usize - 1] = Row::default();
         }
         &mut self.rows[*place as usize - 1]
     }
@@ -81,34 +84,35 @@ impl Coins {
         if threshold == 0 {
             return 0;
         }
-        if let Some(last) = &self.last
-            && (last.warp, last.slot) == (at.warp, slot)
-            && (last.elements, last.threshold) == (elements, threshold)
+        let (of, avx512) = ((self.key, at.first_thread as u32, site), self.avx512);
+        let row = self.row(at.warp, slot);
+        if let Some(tossed) = &row.tossed
+            && (tossed.elements, tossed.threshold) == (elements, threshold)
         {
-            return last.less & among;
+            return tossed.less & among;
         }
-        let (of, counts) = ((self.key, at.first_thread as u32, site), *self.row(at.warp, slot));
-        let less = match self.avx512 {
+        let less = match avx512 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor has these features.
-            true => unsafe { less_by_avx512(of, &counts, elements, threshold) },
-            _ => less(of, &counts, elements, threshold),
+            true => unsafe { less_by_avx512(of, &row.counts, elements, threshold) },
+            _ => less(of, &row.counts, elements, threshold),
         };
-        self.last = Some(Tossed { warp: at.warp, slot, elements, threshold, less });
+        row.tossed = Some(Tossed { elements, threshold, less });
         less & among
     }
 
     /// The lanes have come by a store site once more.
     #[inline(always)]
     pub fn count(&mut self, at: &At, slot: u32) {
-        self.last = None;
-        for (lane, count) in self.row(at.warp, slot).iter_mut().enumerate() {
+        let row = self.row(at.warp, slot);
+        row.tossed = None;
+        for (lane, count) in row.counts.iter_mut().enumerate() {
             *count = count.wrapping_add(at.lanes >> lane & 1);
         }
     }
 
     pub fn bytes(&self) -> u64 {
-        (self.rows.len() * 128 + self.places.len() * 4) as u64
+        (self.rows.len() * size_of::<Row>() + self.places.len() * 4) as u64
     }
 }
 

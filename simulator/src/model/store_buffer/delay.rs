@@ -3,6 +3,7 @@
 use super::drain::WHILE;
 use super::lookup::Hits;
 use super::sites::Site;
+use super::together::Part;
 use super::*;
 use crate::model::targets::Targets;
 
@@ -91,7 +92,7 @@ impl StoreBuffer {
             looked = at_once.is_some();
             let before = match at_once {
                 Some(before) => {
-                    self.drain_hits(at, before.stepped, (groups[0].space, &hits), world);
+                    self.drain_hits(at, before.stepped, (&groups[0], bytes, &hits), world);
                     before
                 }
                 None => self.before_each(at, groups, (bytes, coins, emptying), world),
@@ -150,41 +151,64 @@ impl StoreBuffer {
     /// are to be asked for one by one. `coins`: those whose store is to be delayed.
     #[inline(always)]
     fn before_stores(
-        &self,
+        &mut self,
         at: &At,
         group: &Group,
         (bytes, coins, emptying): (u32, u32, u32),
         hits: &mut Hits,
     ) -> Option<Before> {
         let Group { space, targets, .. } = group;
-        let warp = &self.warps[at.warp as usize];
         let loaded = self.loaded(at);
-        if warp.over(loaded & !emptying, WHILE) != 0 || self.holds_some(at, *space, (targets, bytes)) {
+        let over = self.warps[at.warp as usize].over(loaded & !emptying, WHILE);
+        if over != 0 || self.holds_some(at, *space, (targets, bytes)) {
             return None;
         }
-        let rows = &warp.rows[*space as usize];
+        let warp = &mut self.warps[at.warp as usize];
+        let rows = &mut warp.rows[*space as usize];
         rows.look(targets, bytes, loaded, hits)?;
-        let equal = hits
-            .each()
-            .iter()
-            .filter(|hit| hit.behind == 0 && u32::from(rows.rows[hit.row as usize].bytes) == bytes);
+        let equal = hits.each().iter().filter(|hit| rows.is_exact(hit, bytes));
         let exact = coins & equal.fold(0, |lanes, hit| lanes | hit.lanes);
         let fresh = coins & loaded & !(hits.lanes | emptying);
         let full = warp.full(fresh, *space, self.given.capacity);
         Some(Before { stepped: hits.lanes & !(exact | emptying), full })
     }
 
-    /// Drains those entries of these lanes that their access meets.
-    fn drain_hits(&mut self, at: &At, among: u32, (space, hits): (Space, &Hits), world: &mut World<'_>) {
+    /// Drains those entries of these lanes that their access, of so many bytes, meets.
+    #[inline(always)]
+    fn drain_hits(
+        &mut self,
+        at: &At,
+        among: u32,
+        (group, bytes, hits): (&Group, u32, &Hits),
+        world: &mut World<'_>,
+    ) {
+        if among == 0 {
+            return;
+        }
+        let space = group.space;
+        // Where each lane has stored to just these bytes, and no two lanes to the same, row after row does the same as lane after lane.
+        let rows = &self.warps[at.warp as usize].rows[space as usize];
+        let apart = group.targets.step.is_some_and(|step| step.cast_signed().unsigned_abs() >= bytes.into());
+        let alone = world.notes.is_none() && world.held.is_none();
+        if apart && alone && hits.each().iter().all(|hit| rows.is_exact(hit, bytes)) {
+            for hit in hits.each().iter().filter(|hit| hit.lanes & among != 0) {
+                let part = Part { space, row: hit.row as usize, lanes: hit.lanes & among };
+                self.write_part(at, &part, world);
+                let warp = self.warp(at);
+                let strong = part.lanes & warp.rows[space as usize].rows[part.row].strong;
+                warp.less(space, (part.lanes, strong));
+                warp.rows[space as usize].clear(part.row, part.lanes);
+            }
+            self.warp(at).rows[space as usize].tidy();
+            return;
+        }
         for lane in lanes(among) {
             let Some(hit) = hits.each().iter().find(|hit| hit.lanes >> lane & 1 != 0) else { continue };
             let entry = self.warp(at).take_from(lane, space, hit.row as usize);
             Self::write(at, &entry, world);
             self.went(at, lane);
         }
-        if among != 0 {
-            self.warp(at).rows[space as usize].tidy();
-        }
+        self.warp(at).rows[space as usize].tidy();
     }
 
     /// What comes before the stores of lanes whose buffer is not being emptied, lane by lane.
@@ -197,6 +221,7 @@ impl StoreBuffer {
         world: &mut World<'_>,
     ) -> Before {
         let mut before = Before::default();
+        self.warp(at).enlist();
         for (lane, space, address) in Self::each(groups, self.concerned(at) & !emptying) {
             let coin = coins >> lane & 1 != 0;
             if self.before_store(at, lane, (space, address, bytes), coin, world) {
@@ -292,14 +317,17 @@ impl StoreBuffer {
     ) {
         self.counts.delayed += u64::from(among.count_ones());
         let (bytes, strong) = (access.bytes(), access.semantics != Semantics::Weak);
-        let values = access.planes(among);
+        let mut planes = None;
+        let values = access.planes(among, &mut planes);
         if self.given.lockstep {
             // A lane may store where one before it does.
             for (lane, space, address) in Self::each(groups, among) {
                 let numbers = self.number(at, groups, (1 << lane, bytes), world);
                 let own = |plane: &[u32; 32]| [plane[lane]; 32];
-                let (values, numbers) = (values.each_ref().map(own), numbers.as_ref().map(own));
+                let (values, numbers) = (values.map(own), numbers.as_ref().map(own));
+                let values = values.each_ref();
                 let warp = self.warp(at);
+                warp.enlist();
                 match warp.exact(0, space, address, bytes) {
                     Some(row) => warp.replace((space, row), (1, strong), &values, numbers.as_ref()),
                     None => {

@@ -37,11 +37,11 @@ impl StoreBuffer {
         let shared = access.aim(at.lanes, &mut targets)?;
         let space = if shared { Space::Shared } else { Space::Global };
         let (bytes, loaded) = (access.bytes(), self.loaded(at));
-        let warp = &self.warps[at.warp as usize];
-        if warp.over(loaded, WHILE) != 0 || self.holds_some(at, space, (&targets, bytes)) {
+        let over = self.warps[at.warp as usize].over(loaded, WHILE);
+        if over != 0 || self.holds_some(at, space, (&targets, bytes)) {
             return None;
         }
-        let rows = &warp.rows[space as usize];
+        let rows = &mut self.warps[at.warp as usize].rows[space as usize];
         let mut hits = Hits::default();
         if loaded != 0 {
             rows.look(&targets, bytes, loaded, &mut hits)?;
@@ -100,6 +100,7 @@ impl StoreBuffer {
     ) -> NextOperation {
         let concerned = self.concerned(at);
         let (mut stepped, mut taken) = (false, 0);
+        self.warp(at).enlist();
         for lane in lanes(concerned) {
             if self.tick(at, lane, world) {
                 stepped = true;

@@ -7,10 +7,13 @@
 //!
 //! It misses nothing, and answers for all lanes at once only where that is all there is to say ([`Rows::look`]).
 //!
-//! A few rows are not worth a table; they are walked. What is taken out stays in the table until its row goes.
+//! A few rows are not worth a table; they are walked. Rows come into it when there is something to be found ([`Rows::enlist`]): mostly nobody
+//! reads what a warp has just stored before it drains. What is taken out stays in the table until its row goes.
 //!
 //! The table is by *line*: as many bytes as the widest entry has, so that each entry lies in one. Wider lines would gather rows
 //! that have nothing to do with each other, where lanes are further apart than their turns.
+
+use smallvec::SmallVec;
 
 use super::rows::{Row, Rows};
 use super::table::{FEW, apart, of_lane};
@@ -28,11 +31,10 @@ pub(super) struct Hit {
 }
 
 /// All entries that an access meets, one of a lane at most.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Hits {
-    /// No lane is in two.
-    list: [Hit; 32],
-    len: usize,
+    /// No lane is in two, so there is room for all in place.
+    list: SmallVec<[Hit; 32]>,
     pub lanes: u32,
 }
 
@@ -42,32 +44,45 @@ impl Hits {
         if self.lanes & lanes != 0 {
             return None;
         }
-        *self.list.get_mut(self.len)? = Hit { row: row as u32, lanes, behind };
-        self.len += 1;
+        self.list.push(Hit { row: row as u32, lanes, behind });
         self.lanes |= lanes;
         Some(())
     }
 
     pub fn each(&self) -> &[Hit] {
-        &self.list[..self.len]
+        &self.list
     }
 }
 
 impl Rows {
-    /// Puts the last row into the table; all of them when there are more than a few.
-    #[inline]
+    /// Puts rows into the table that are not in it yet, if there are more than a few: something is about to be found.
+    #[inline(always)]
     pub fn enlist(&mut self) {
-        if !self.table.heads.is_empty() {
-            self.list(self.rows.len() - 1);
-        } else if self.rows.len() > SHORT {
+        if self.rows.len() > SHORT && self.rows.len() != self.table.listed {
+            self.enlist_all();
+        }
+    }
+
+    #[inline(never)]
+    fn enlist_all(&mut self) {
+        if self.table.heads.is_empty() {
             self.relist(FEW);
+            return;
+        }
+        let first = self.table.listed;
+        self.table.listed = self.rows.len();
+        for row in first..self.rows.len() {
+            // All may have been listed anew meanwhile.
+            if self.rows[row].bucket.linked == 0 {
+                self.list(row);
+            }
         }
     }
 
     fn relist(&mut self, buckets: usize) {
         self.table.heads.clear();
         self.table.heads.resize(buckets, 0);
-        self.table.nodes = 0;
+        (self.table.nodes, self.table.listed) = (0, self.rows.len());
         let widest = self.rows.iter().map(|row| u32::from(row.bytes).next_power_of_two()).max();
         self.table.line = self.table.line.max(widest.unwrap_or(1).trailing_zeros());
         self.rows.iter_mut().for_each(|row| row.bucket.linked = 0);
@@ -103,13 +118,18 @@ impl Rows {
         }
     }
 
-    /// Takes the last row out of the table: it is the first of each bucket that it is in.
+    /// Takes the last row out of the table, if it is in it: then it is the first of each bucket.
     pub fn delist(&mut self) {
         let Some(&row) = self.rows.last() else { return };
-        if self.table.heads.is_empty() || row.bucket.linked == 0 {
+        let at = self.rows.len() - 1;
+        if at >= self.table.listed {
             return;
         }
-        let at = self.rows.len() - 1;
+        self.table.listed = at;
+        self.rows[at].bucket.linked = 0;
+        if row.bucket.linked == 0 {
+            return;
+        }
         if row.scattered == 0 {
             let bucket = self.table.bucket(row.step, self.table.line(row.base));
             self.table.heads[bucket] = row.bucket.next;
@@ -185,11 +205,14 @@ impl Rows {
             return None;
         }
         let has = |row: &usize| self.masks[*row] >> lane & 1 != 0;
-        if self.table.heads.is_empty() {
+        let not_listed = || {
             let meets = |row: &usize| {
                 overlap((self.address(*row, lane), self.rows[*row].bytes.into()), (address, bytes))
             };
-            return (0..self.rows.len()).filter(has).find(meets);
+            (self.table.listed..self.rows.len()).filter(has).find(meets)
+        };
+        if self.table.listed == 0 {
+            return not_listed();
         }
         let mut oldest = usize::MAX;
         for step in self.table.near(hull) {
@@ -205,12 +228,18 @@ impl Rows {
                 Some(())
             });
         }
-        (oldest != usize::MAX).then_some(oldest)
+        if oldest == usize::MAX { not_listed() } else { Some(oldest) }
+    }
+
+    /// Whether entries have just the bytes of the access that meets them.
+    #[inline(always)]
+    pub fn is_exact(&self, hit: &Hit, bytes: u32) -> bool {
+        hit.behind == 0 && u32::from(self.rows[hit.row as usize].bytes) == bytes
     }
 
     /// Finds all entries of these lanes that their access meets. None: they are to be asked for lane by lane.
     #[inline(always)]
-    pub fn look(&self, targets: &Targets, bytes: u32, lanes: u32, hits: &mut Hits) -> Option<()> {
+    pub fn look(&mut self, targets: &Targets, bytes: u32, lanes: u32, hits: &mut Hits) -> Option<()> {
         if self.masks.is_empty() {
             return Some(());
         }
@@ -218,10 +247,12 @@ impl Rows {
         if self.table.is_far(hull) {
             return Some(());
         }
-        if self.table.heads.is_empty() {
-            for (row, mask) in self.masks.iter().enumerate().filter(|(_, mask)| *mask & lanes != 0) {
-                self.compare(row, targets, bytes, mask & lanes, hits)?;
-            }
+        self.enlist();
+        let listed = self.table.listed;
+        for (row, mask) in self.masks[listed..].iter().enumerate().filter(|(_, mask)| *mask & lanes != 0) {
+            self.compare(listed + row, targets, bytes, mask & lanes, hits)?;
+        }
+        if listed == 0 {
             return Some(());
         }
         for step in self.table.near(hull) {

@@ -288,6 +288,7 @@ impl MemoryModel for StoreBuffer {
         if drains(access.semantics) {
             stepped = self.drain_for_device(at, at.lanes, world);
         } else {
+            self.warp(at).enlist();
             for lane in lanes(self.concerned(at)) {
                 let (address, bytes) = (access.address(lane), access.bytes());
                 let Some(space) = space_of(address) else { continue };

@@ -10,6 +10,7 @@
 
 use super::buffers::Entry;
 use super::table::Table;
+use crate::alu::words;
 use crate::model::targets::Targets;
 
 /// Rows without lanes that are left where they are.
@@ -55,7 +56,7 @@ pub(super) struct InBucket {
 }
 
 /// What lanes store.
-pub(super) type Planes = [[u32; 32]; 4];
+pub(super) type Planes<'a> = [&'a [u32; 32]; 4];
 
 /// The rows of a warp and a space.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +66,12 @@ pub(super) struct Rows {
     pub rows: Vec<Row>,
     /// What belongs to rows and is not in them. The first is no row's.
     words: Vec<u32>,
-    /// Rows from here on have no entry of the lane.
+    /// Rows from here on have no entry of the lane, unless it is among the raised ones.
     top: [u32; 32],
+    /// Lanes that have stored since their newest entry was asked for: it may be in any row.
+    raised: u32,
+    /// Lanes that have no entry in any row from such a one on: the lanes, and the row.
+    drained: (u32, u32),
     /// Rows with lanes.
     live: u32,
     /// A row has lost its last lane.
@@ -82,7 +87,7 @@ impl Rows {
         targets: &Targets,
         bytes: u32,
         (lanes, strong): (u32, bool),
-        values: &Planes,
+        values: &Planes<'_>,
         numbers: Option<&[u32; 32]>,
     ) {
         if self.words.is_empty() {
@@ -110,7 +115,7 @@ impl Rows {
         let lane = lanes.trailing_zeros() as usize & 31;
         let at = self.words.len() as u32;
         for plane in &values[..bytes.div_ceil(4) as usize] {
-            if single { self.words.push(plane[lane]) } else { self.words.extend_from_slice(plane) }
+            if single { self.words.push(plane[lane]) } else { self.words.extend_from_slice(&plane[..]) }
         }
         let mut row = Row {
             base: targets.base,
@@ -131,17 +136,14 @@ impl Rows {
         self.live += 1;
         let hull = targets.hull(lanes, bytes);
         self.table.note(step, hull);
-        self.enlist();
         self.raise(lanes);
     }
 
     /// The last row has these lanes.
     #[inline(always)]
     fn raise(&mut self, lanes: u32) {
-        let len = self.rows.len() as u32;
-        for (lane, top) in self.top.iter_mut().enumerate() {
-            *top = if lanes >> lane & 1 != 0 { len } else { *top };
-        }
+        self.raised |= lanes;
+        self.drained.0 &= !lanes;
     }
 
     /// Whether what is stored at these targets belongs to the last row: it has as many bytes at the same places. A lane whose store is
@@ -157,14 +159,14 @@ impl Rows {
 
     /// Adds lanes to the last row, at the addresses that it has for them.
     #[inline(never)]
-    fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes, Option<&[u32; 32]>)) {
+    fn join(&mut self, lanes: u32, strong: bool, (values, numbers): (&Planes<'_>, Option<&[u32; 32]>)) {
         let row = self.rows.len() - 1;
         if self.rows[row].at.wide == 0 {
             self.widen();
         }
         let scattered = self.rows[row].scattered != 0;
         if scattered {
-            // They get links of their own.
+            // They are to get links of their own.
             self.delist();
         }
         self.masks[row] |= lanes;
@@ -174,9 +176,6 @@ impl Rows {
         self.table.note((!scattered).then_some(self.rows[row].step), hull);
         self.replace(row, lanes, strong, (values, numbers));
         self.raise(lanes);
-        if scattered {
-            self.enlist();
-        }
     }
 
     /// Gives the last row, whose planes have a word for its one lane, planes for all lanes.
@@ -198,21 +197,20 @@ impl Rows {
         row: usize,
         lanes: u32,
         strong: bool,
-        (values, numbers): (&Planes, Option<&[u32; 32]>),
+        (values, numbers): (&Planes<'_>, Option<&[u32; 32]>),
     ) {
         let row = &mut self.rows[row];
         row.strong |= if strong { lanes } else { 0 };
         let numbers = numbers.filter(|_| row.at.numbers != 0).map(|numbers| (row.at.numbers, numbers));
         let planes = (0..).step_by(row.at.wide as usize + 1).map(|at| row.at.values + at);
-        let planes = planes.zip(&values[..usize::from(row.bytes).div_ceil(4)]);
+        let planes = planes.zip(values.iter().copied()).take(usize::from(row.bytes).div_ceil(4));
         for (at, plane) in planes.chain(numbers) {
             if row.at.wide == 0 {
                 self.words[at as usize] = plane[lanes.trailing_zeros() as usize & 31];
                 continue;
             }
-            let to = &mut self.words[at as usize..at as usize + 32];
-            for (lane, (to, from)) in to.iter_mut().zip(plane).enumerate() {
-                *to = if lanes >> lane & 1 != 0 { *from } else { *to };
+            if let Some(to) = self.words[at as usize..].first_chunk_mut() {
+                words::copy(lanes, plane, to);
             }
         }
     }
@@ -292,7 +290,9 @@ impl Rows {
     /// The row of a lane's newest entry.
     #[inline(always)]
     pub fn newest(&mut self, lane: usize) -> Option<usize> {
-        let end = (self.top[lane] as usize).min(self.masks.len());
+        let len = self.masks.len();
+        let end = if self.raised >> lane & 1 != 0 { len } else { len.min(self.top[lane] as usize) };
+        self.raised &= !(1 << lane);
         let row = self.masks[..end].iter().rposition(|mask| mask >> lane & 1 != 0);
         self.top[lane] = row.map_or(0, |row| row as u32 + 1);
         row
@@ -322,12 +322,19 @@ impl Rows {
         }
     }
 
-    /// Rows behind this one have no entry of these lanes.
+    /// The last row before this one that has some of these lanes, and which.
+    #[inline(always)]
+    pub fn newest_of(&self, among: u32, end: usize) -> Option<(usize, u32)> {
+        let end = end.min(self.masks.len());
+        let end = if among & !self.drained.0 == 0 { end.min(self.drained.1 as usize) } else { end };
+        let row = self.masks[..end].iter().rposition(|mask| mask & among != 0)?;
+        Some((row, self.masks[row] & among))
+    }
+
+    /// These lanes have no entry in any row from this one on.
     #[inline(always)]
     pub fn lower(&mut self, lanes: u32, row: usize) {
-        for (lane, top) in self.top.iter_mut().enumerate() {
-            *top = if lanes >> lane & 1 != 0 { row as u32 + 1 } else { *top };
-        }
+        self.drained = (lanes, row as u32);
     }
 
     /// Takes rows without lanes away. Afterwards rows may have other numbers.
@@ -381,8 +388,7 @@ impl Rows {
             let hull = self.targets(self.rows.len() - 1).hull(*mask, row.bytes.into());
             self.table.note((scattered == 0).then_some(row.step), hull);
         }
-        self.top = [self.rows.len() as u32; 32];
-        self.enlist();
+        (self.raised, self.drained) = (!0, (0, 0));
     }
 
     /// Bytes of the host's memory.

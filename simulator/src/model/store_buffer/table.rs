@@ -28,6 +28,8 @@ pub(super) struct Table {
     /// By bucket: the newest row, or lane of one; 0 for none.
     pub heads: Vec<u32>,
     pub nodes: usize,
+    /// So many rows, the first ones, are in it.
+    pub listed: usize,
     /// Bytes of a line, as a power of two.
     pub line: u32,
 }
@@ -43,6 +45,7 @@ impl Default for Table {
             loose: NOWHERE,
             heads: Vec::new(),
             nodes: 0,
+            listed: 0,
             line: WORD,
         }
     }
@@ -73,7 +76,7 @@ impl Table {
         self.used = 0;
         self.loose = NOWHERE;
         self.heads.clear();
-        self.nodes = 0;
+        (self.nodes, self.listed) = (0, 0);
         self.line = WORD;
     }
 

@@ -6,6 +6,7 @@
 
 use super::rows::{Row, Rows};
 use super::*;
+use crate::alu::words;
 use crate::model::fetch::{LINE, fetch};
 use crate::model::targets::Targets;
 
@@ -38,34 +39,14 @@ impl StoreBuffer {
         let Some((first, is_all)) = self.warps[at.warp as usize].first_part(among, spaces) else {
             return false;
         };
-        if first.space == Space::Global
-            && let Some(next) = first.row.checked_sub(AHEAD)
-        {
-            self.fetch_row(at, next, world);
-        }
         if !is_all {
             self.empty_parts(at, among, spaces, world);
         } else {
             self.write_part(at, &first, world);
-            self.take_part(at, &first);
+            self.take_part(at, &first, among);
         }
         self.warp(at).rows.iter_mut().for_each(Rows::tidy);
         true
-    }
-
-    /// A row is about to be written to memory, which the program may not have touched for long.
-    #[inline(always)]
-    fn fetch_row(&self, at: &At, row: usize, world: &mut World<'_>) {
-        let rows = &self.warps[at.warp as usize].rows[Space::Global as usize];
-        if rows.rows[row].scattered != 0 || rows.masks[row] == 0 {
-            return;
-        }
-        let hull = rows.hull(row, rows.masks[row]).filter(|(first, last)| last - first < NEAR);
-        if let Some((first, last)) = hull
-            && let Some(host) = world.span(at.cta, (first, last))
-        {
-            (0..=last - first).step_by(LINE).for_each(|line| fetch(host.wrapping_add(line as usize)));
-        }
     }
 
     /// The same, where a step takes something out of several rows.
@@ -89,12 +70,12 @@ impl StoreBuffer {
                 Self::write(at, &warp.rows[part.space as usize].entry(part.row, lane), world);
             }
         }
-        parts.iter().for_each(|part| self.take_part(at, part));
+        parts.iter().for_each(|part| self.take_part(at, part, among));
     }
 
     /// Writes entries to memory.
     #[inline(always)]
-    fn write_part(&self, at: &At, part: &Part, world: &mut World<'_>) {
+    pub(super) fn write_part(&self, at: &At, part: &Part, world: &mut World<'_>) {
         let rows = &self.warps[at.warp as usize].rows[part.space as usize];
         // Whoever looks on is told of each entry, and what is held back from beyond the device is held entry by entry.
         let each = world.notes.is_some() || part.space == Space::Global && world.held.is_some();
@@ -103,9 +84,9 @@ impl StoreBuffer {
         }
     }
 
-    /// Takes entries out. Rows are to be tidied afterwards.
+    /// Takes entries out, the newest that are left of these lanes. Rows are to be tidied afterwards.
     #[inline(always)]
-    fn take_part(&mut self, at: &At, part: &Part) {
+    fn take_part(&mut self, at: &At, part: &Part, among: u32) {
         let warp = &mut self.warps[at.warp as usize];
         let Part { space, row, lanes } = *part;
         let strong = lanes & warp.rows[space as usize].rows[row].strong;
@@ -114,7 +95,7 @@ impl StoreBuffer {
             warp.count_all_out((space, lanes), strong, flushes);
         } else {
             warp.count_out(space, (lanes, strong), flushes);
-            warp.rows[space as usize].lower(lanes, row);
+            warp.rows[space as usize].lower(among, row);
         }
         warp.rows[space as usize].clear(row, lanes);
     }
@@ -122,10 +103,10 @@ impl StoreBuffer {
 
 /// What a step takes out of a row.
 #[derive(Clone, Copy, Debug)]
-struct Part {
-    space: Space,
-    row: usize,
-    lanes: u32,
+pub(super) struct Part {
+    pub space: Space,
+    pub row: usize,
+    pub lanes: u32,
 }
 
 impl Default for Part {
@@ -135,29 +116,46 @@ impl Default for Part {
 }
 
 impl Rows {
-    /// The last row before this one that has some of these lanes, and which.
-    fn newest_of(&self, among: u32, end: usize) -> Option<(usize, u32)> {
-        let masks = &self.masks[..end.min(self.masks.len())];
-        let row = masks.iter().rposition(|mask| mask & among != 0)?;
-        Some((row, masks[row] & among))
-    }
-
     /// Writes the entries of these lanes of a row to memory, if all of it is in one piece. Answers false when nothing was done.
     #[inline(always)]
     fn put(&self, row: usize, among: u32, cta: u32, world: &mut World<'_>) -> bool {
         let Row { bytes, base, step, scattered, .. } = self.rows[row];
         if scattered != 0 {
-            return self.put_at(
-                (row, among),
-                |lane| self.address(row, lane),
-                self.targets(row).hull(among, bytes.into()),
-                cta,
-                world,
-            );
+            let hull = self.targets(row).hull(among, bytes.into());
+            let Some(host) = world.span(cta, hull) else { return false };
+            return self.put_at((row, among), |lane| self.address(row, lane), hull.0, host, world);
         }
         let Some(hull) = self.hull(row, among) else { return false };
+        let Some(host) = world.span(cta, hull) else { return false };
+        let first = host.wrapping_add(base.wrapping_sub(hull.0) as usize);
+        self.fetch_ahead(row, (base, first));
+        if (bytes, step) == (4, 4)
+            && let Some(words) = self.plane(row, 0)
+        {
+            // SAFETY: the hull of these lanes was found there.
+            world.changed |= unsafe { words::write(among, words, first.cast()) };
+            return true;
+        }
         let address = |lane: usize| base.wrapping_add(step.wrapping_mul(lane as u64));
-        self.put_at((row, among), address, hull, cta, world)
+        self.put_at((row, among), address, hull.0, host, world)
+    }
+
+    /// A row is about to be written to memory, which the program may not have touched for long. Rows lie in one piece of memory mostly: that of
+    /// the row at hand, which begins with lane 0 at this address and place. (It is as well if that is wrong.)
+    #[inline(always)]
+    fn fetch_ahead(&self, row: usize, (base, place): (u64, *mut u8)) {
+        let Some(next) = row.checked_sub(AHEAD) else { return };
+        let Row { bytes, base: other, step, scattered, .. } = self.rows[next];
+        let reach = step.wrapping_mul(31).wrapping_add(bytes.into());
+        if scattered != 0 || reach > NEAR {
+            return;
+        }
+        let first = place.wrapping_add(other.wrapping_sub(base) as usize);
+        let mut line = 0;
+        while line < reach as usize {
+            fetch(first.wrapping_add(line));
+            line += LINE;
+        }
     }
 
     /// The first byte that these lanes of a row with a step store to, and the last.
@@ -169,18 +167,17 @@ impl Rows {
         near.then(|| Targets::stepped(base, step).hull(among, bytes.into()))
     }
 
-    /// The same for a row whose lanes store at these addresses, between the hull's ends.
+    /// The same for a row whose lanes store at these addresses, the lowest of which is at this place.
     #[inline(always)]
     fn put_at(
         &self,
         (row, among): (usize, u32),
         address: impl Fn(usize) -> u64,
-        hull: (u64, u64),
-        cta: u32,
+        lowest: u64,
+        host: *mut u8,
         world: &mut World<'_>,
     ) -> bool {
-        let Some(host) = world.span(cta, hull) else { return false };
-        let at = |lane| host.wrapping_add(address(lane).wrapping_sub(hull.0) as usize);
+        let at = |lane| host.wrapping_add(address(lane).wrapping_sub(lowest) as usize);
         // SAFETY: the hull of these lanes was found there, and each has so many bytes in it.
         world.changed |= unsafe {
             match (self.rows[row].bytes, self.plane(row, 0)) {
@@ -252,28 +249,34 @@ impl Warp {
     /// An entry of each of these lanes goes, of which some are strong. `flushes`: how often buffers of each length were emptied.
     #[inline(always)]
     fn count_out(&mut self, space: Space, (among, strong): (u32, u32), flushes: &mut Vec<u64>) {
-        let [own, others] = [space, space.other()].map(|space| space as usize);
         // Who empties a buffer has entries out.
         for lane in lanes(among & !self.drains.emptying) {
-            let length = self.entries[own][lane] as usize;
+            let length = self.entries[space as usize][lane] as usize;
             if flushes.len() <= length {
                 flushes.resize(length + 1, 0);
             }
             flushes[length] += 1;
         }
-        let (mut done, mut bare) = (0, 0);
-        for lane in 0..32 {
-            let goes = among >> lane & 1;
-            let left = self.entries[own][lane] - goes;
-            self.entries[own][lane] = left;
-            let out = self.drains.out[lane];
-            let more = if left == 0 { 0 } else { out.saturating_add(1) };
-            self.drains.out[lane] = if goes == 0 { out } else { more };
-            done |= u32::from(left == 0) << lane;
-            bare |= u32::from(left | self.entries[others][lane] == 0) << lane;
+        let left = self.less(space, (among, strong));
+        let out = &mut self.drains.out;
+        words::count_bytes(among & left, out);
+        words::clear_bytes(among & !left, out);
+        self.drains.emptying = self.drains.emptying & !among | among & left;
+    }
+
+    /// Each of these lanes has an entry less, of which some are strong. Answers which of them have others in that buffer.
+    #[inline(always)]
+    pub fn less(&mut self, space: Space, (among, strong): (u32, u32)) -> u32 {
+        let entries = &mut self.entries[space as usize];
+        for (lane, entries) in entries.iter_mut().enumerate() {
+            *entries -= among >> lane & 1;
         }
-        self.drains.emptying = self.drains.emptying & !(among & done) | among & !done;
-        self.loaded &= !(among & bare);
+        let left = words::at_least(1, entries) & among;
+        let bare = among & !left;
+        if bare != 0 {
+            self.loaded &= !bare | words::at_least(1, &self.entries[space.other() as usize]);
+        }
         lanes(strong).for_each(|lane| self.strong_went(lane));
+        left
     }
 }

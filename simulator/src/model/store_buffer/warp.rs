@@ -5,6 +5,7 @@
 use super::buffers::{Entry, Phase};
 use super::rows::{Planes, Rows};
 use super::{SPACES, Space};
+use crate::alu::words;
 use crate::exec::lanes;
 use crate::model::targets::Targets;
 
@@ -40,6 +41,11 @@ pub(super) struct Drains {
 }
 
 impl Warp {
+    /// Entries are about to be looked for, lane by lane.
+    pub fn enlist(&mut self) {
+        self.rows.iter_mut().for_each(Rows::enlist);
+    }
+
     /// A lane's entry that has some of these bytes, the oldest where there are several. (Where one has all of them, there is
     /// no other.)
     pub fn overlapping(&self, lane: usize, space: Space, address: u64, bytes: u32) -> Option<Entry> {
@@ -115,7 +121,7 @@ impl Warp {
         space: Space,
         (targets, bytes): (&Targets, u32),
         (among, strong): (u32, bool),
-        values: &Planes,
+        values: &Planes<'_>,
         numbers: Option<&[u32; 32]>,
     ) {
         self.rows[space as usize].push(targets, bytes, (among, strong), values, numbers);
@@ -134,7 +140,7 @@ impl Warp {
         &mut self,
         (space, row): (Space, usize),
         (among, strong): (u32, bool),
-        values: &Planes,
+        values: &Planes<'_>,
         numbers: Option<&[u32; 32]>,
     ) {
         let rows = &mut self.rows[space as usize];
@@ -159,32 +165,25 @@ impl Warp {
     pub fn count_calls(&mut self, among: u32) {
         let among = among & self.has_strong;
         if among != 0 {
-            for (lane, calls) in self.calls.iter_mut().enumerate() {
-                *calls = calls.saturating_add((among >> lane & 1) as u8);
-            }
+            words::count_bytes(among, &mut self.calls);
         }
     }
 
     /// Those of these lanes whose strong stores have been held for so many calls.
     #[inline(always)]
     pub fn over(&self, among: u32, calls: u8) -> u32 {
-        let mut over = 0;
-        if among & self.has_strong != 0 {
-            for (lane, counted) in self.calls.iter().enumerate() {
-                over |= u32::from(*counted >= calls) << lane;
-            }
-        }
-        over & among & self.has_strong
+        let among = among & self.has_strong;
+        if among == 0 { 0 } else { words::bytes_at_least(calls, &self.calls) & among }
     }
 
     /// Those of these lanes that have so many entries.
     #[inline(always)]
     pub fn full(&self, among: u32, space: Space, capacity: u32) -> u32 {
-        let mut full = 0;
-        for (lane, entries) in self.entries[space as usize].iter().enumerate() {
-            full |= u32::from(*entries >= capacity) << lane;
+        // A lane has one entry in a row at most.
+        if self.rows[space as usize].masks.len() < capacity as usize {
+            return 0;
         }
-        full & among
+        words::at_least(capacity, &self.entries[space as usize]) & among
     }
 
     /// Lanes that have an entry of these bytes of the space.

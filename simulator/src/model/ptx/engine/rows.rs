@@ -67,11 +67,12 @@ impl PtxModel {
         }
         let waits = chances.stores_wait(among, || self.draw());
         access.fetch();
+        let mut own = None;
         let row = Stored {
             lanes: among,
             spans: &spans,
             manner: Manner { strength, origin: at.pc, narrow: false },
-            values: &access.planes(among),
+            values: access.planes(among, &mut own),
         };
         self.machine.store_row(memory, at.warp as usize, &row, waits);
         true

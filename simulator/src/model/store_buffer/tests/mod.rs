@@ -22,11 +22,11 @@ fn coins_are_those_of_the_device_code() {
 fn counts_of_a_warp_begin_at_zero_with_each_block() {
     let mut coins = Coins::new(0, 3);
     coins.begin(4);
-    coins.row(2, 1)[7] += 5;
-    assert_eq!(coins.row(2, 1)[7], 5);
-    assert_eq!((coins.row(2, 0)[7], coins.row(1, 1)[7]), (0, 0));
+    coins.row(2, 1).counts[7] += 5;
+    assert_eq!(coins.row(2, 1).counts[7], 5);
+    assert_eq!((coins.row(2, 0).counts[7], coins.row(1, 1).counts[7]), (0, 0));
     coins.reset(2);
-    assert_eq!(coins.row(2, 1)[7], 0);
+    assert_eq!(coins.row(2, 1).counts[7], 0);
 }
 
 fn entry(address: u64, bytes: u32, value: u128) -> Entry {

@@ -111,11 +111,11 @@ fn rows_answer_as_lists_of_entries_do() {
                 let older = lists[lane].iter_mut().find(|older| older.overlaps(entry.address, bytes));
                 let older = older.expect("the rows have it");
                 *older = Entry { strong: strong || older.strong, ..entry };
-                warp.replace((space, row), (1 << lane, strong), &values, None);
+                warp.replace((space, row), (1 << lane, strong), &values.each_ref(), None);
             }
         }
         if fresh != 0 {
-            warp.push(space, (&targets, bytes), (fresh, strong), &values, None);
+            warp.push(space, (&targets, bytes), (fresh, strong), &values.each_ref(), None);
         }
         for (lane, list) in lists.iter().enumerate() {
             assert_eq!(warp.entries[space as usize][lane] as usize, list.len());
