@@ -212,6 +212,7 @@ pub fn releases(semantics: Semantics) -> bool {
 }
 
 /// Whether nothing of its thread may be held back beyond it: a release, and an access of memory-mapped devices.
+#[inline]
 pub fn drains(semantics: Semantics) -> bool {
     releases(semantics) || semantics == Semantics::Mmio
 }

@@ -97,7 +97,8 @@ impl StoreBuffer {
                 }
                 None => self.before_each(at, groups, (bytes, coins, emptying), world),
             };
-            if self.make_room(at, groups, (before, emptying), world) || before.stepped != 0 {
+            let room = before.full | emptying == 0;
+            if !room && self.make_room(at, groups, (before, emptying), world) || before.stepped != 0 {
                 return NextOperation::Again;
             }
         }
@@ -191,15 +192,17 @@ impl StoreBuffer {
         let apart = group.targets.step.is_some_and(|step| step.cast_signed().unsigned_abs() >= bytes.into());
         let alone = world.notes.is_none() && world.held.is_none();
         if apart && alone && hits.each().iter().all(|hit| rows.is_exact(hit, bytes)) {
+            let mut strong = 0;
             for hit in hits.each().iter().filter(|hit| hit.lanes & among != 0) {
                 let part = Part { space, row: hit.row as usize, lanes: hit.lanes & among };
                 self.write_part(at, &part, world);
-                let warp = self.warp(at);
-                let strong = part.lanes & warp.rows[space as usize].rows[part.row].strong;
-                warp.less(space, (part.lanes, strong));
-                warp.rows[space as usize].clear(part.row, part.lanes);
+                let rows = &mut self.warp(at).rows[space as usize];
+                strong |= part.lanes & rows.rows[part.row].strong;
+                rows.clear(part.row, part.lanes);
             }
-            self.warp(at).rows[space as usize].tidy();
+            let warp = self.warp(at);
+            warp.less(space, (among, strong));
+            warp.rows[space as usize].tidy();
             return;
         }
         for lane in lanes(among) {

@@ -282,15 +282,28 @@ impl Rows {
     }
 
     /// What these lanes of a row have to do with an access.
+    #[inline(always)]
     fn compare(&self, row: usize, targets: &Targets, bytes: u32, among: u32, hits: &mut Hits) -> Option<()> {
-        let Row { base, step, scattered, bytes: others, .. } = self.rows[row];
-        let others = u32::from(others);
-        if scattered == 0 && targets.step == Some(step) {
-            let met = overlap((base, others), (targets.base, bytes));
-            return if met { hits.add(row, among, targets.base.wrapping_sub(base)) } else { Some(()) };
+        let Row { base, step, scattered, bytes: others, .. } = &self.rows[row];
+        if *scattered == 0 && targets.step == Some(*step) {
+            let met = overlap((*base, (*others).into()), (targets.base, bytes));
+            return if met { hits.add(row, among, targets.base.wrapping_sub(*base)) } else { Some(()) };
         }
+        self.compare_each(row, targets, bytes, among, hits)
+    }
+
+    /// The same, where lanes are not the same step apart.
+    #[inline(never)]
+    fn compare_each(
+        &self,
+        row: usize,
+        targets: &Targets,
+        bytes: u32,
+        among: u32,
+        hits: &mut Hits,
+    ) -> Option<()> {
         let own = self.targets(row);
-        let met = own.meet(targets, (others, bytes), among);
+        let met = own.meet(targets, (self.rows[row].bytes.into(), bytes), among);
         if met == 0 {
             return Some(());
         }
