@@ -201,11 +201,7 @@ unsafe fn blend<W: Word>(buffer: &RowMemory<W>, row: *mut RowMemory<W>, mask: u3
                 let mask = _mm256_set1_epi16((mask >> (vector * 16)) as i16);
                 _mm256_cmpeq_epi16(_mm256_and_si256(mask, bits), bits)
             }
-            Width::W32 | Width::Pred => {
-                let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-                let mask = _mm256_set1_epi32((mask >> (vector * 8)) as i32);
-                _mm256_cmpeq_epi32(_mm256_and_si256(mask, bits), bits)
-            }
+            Width::W32 | Width::Pred => super::words::vectors::chosen(mask, vector),
         };
         // SAFETY: a row consists of so many vectors and is aligned for them.
         unsafe {

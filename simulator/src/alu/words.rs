@@ -1,23 +1,21 @@
 //! A word (or a byte) of each lane of a warp, all lanes at once. Left to itself, the compiler does most of this lane by lane.
+//!
+//! There are two forms of each function, to the same effect. Who calls one need not know for which processor it is compiled itself:
+//! to ask the processor is a load, each time.
 
-/// Whether the vectors of AVX2 are there.
-#[inline(always)]
-fn has_vectors() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx2");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
-}
-
-/// Calls the form with vectors, where the processor has them; else the other one.
+/// Calls the form with vectors, where the processor has them; else that lane by lane.
 macro_rules! by_vectors {
-    ($name:ident($($argument:expr),*), $other:expr) => {{
+    ($name:ident($($argument:expr),*)) => {{
         #[cfg(target_arch = "x86_64")]
-        if has_vectors() {
-            // SAFETY: the processor has AVX2.
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2; what else is asked for is the caller's promise.
             return unsafe { vectors::$name($($argument),*) };
         }
-        $other
+        #[allow(unused_unsafe, reason = "one of them asks for something")]
+        // SAFETY: the caller's promise.
+        unsafe {
+            each::$name($($argument),*)
+        }
     }};
 }
 
@@ -28,11 +26,7 @@ pub(crate) fn copy(lanes: u32, from: &[u32; 32], to: &mut [u32; 32]) {
         *to = *from;
         return;
     }
-    by_vectors!(copy(lanes, from, to), {
-        for (lane, (to, from)) in to.iter_mut().zip(from).enumerate() {
-            *to = if lanes >> lane & 1 != 0 { *from } else { *to };
-        }
-    })
+    by_vectors!(copy(lanes, from, to))
 }
 
 /// Writes the words of these lanes to memory, side by side from that of lane 0 on; answers whether memory held another one. What other lanes
@@ -42,9 +36,53 @@ pub(crate) fn copy(lanes: u32, from: &[u32; 32], to: &mut [u32; 32]) {
 /// The words of these lanes are valid there, aligned or not.
 #[inline(always)]
 pub(crate) unsafe fn write(lanes: u32, from: &[u32; 32], to: *mut u32) -> bool {
-    by_vectors!(write(lanes, from, to), {
+    by_vectors!(write(lanes, from, to))
+}
+
+/// Lanes whose words are so large at least.
+#[inline(always)]
+pub(crate) fn at_least(least: u32, words: &[u32; 32]) -> u32 {
+    by_vectors!(at_least(least, words))
+}
+
+/// Lanes whose bytes are so large at least.
+#[inline(always)]
+pub(crate) fn bytes_at_least(least: u8, bytes: &[u8; 32]) -> u32 {
+    by_vectors!(bytes_at_least(least, bytes))
+}
+
+/// The bytes of these lanes become one more, as far as a byte goes.
+#[inline(always)]
+pub(crate) fn count_bytes(lanes: u32, bytes: &mut [u8; 32]) {
+    by_vectors!(count_bytes(lanes, bytes))
+}
+
+/// The bytes of these lanes become zero.
+#[inline(always)]
+pub(crate) fn clear_bytes(lanes: u32, bytes: &mut [u8; 32]) {
+    if lanes != 0 {
+        by_vectors!(clear_bytes(lanes, bytes))
+    }
+}
+
+mod each {
+    //! Lane by lane, for any processor.
+
+    fn has(lanes: u32, lane: usize) -> bool {
+        lanes >> lane & 1 != 0
+    }
+
+    pub fn copy(lanes: u32, from: &[u32; 32], to: &mut [u32; 32]) {
+        for (lane, (to, from)) in to.iter_mut().zip(from).enumerate() {
+            *to = if has(lanes, lane) { *from } else { *to };
+        }
+    }
+
+    /// # Safety
+    /// The words of these lanes are valid.
+    pub unsafe fn write(lanes: u32, from: &[u32; 32], to: *mut u32) -> bool {
         let mut changed = false;
-        for (lane, from) in from.iter().enumerate().filter(|(lane, _)| lanes >> lane & 1 != 0) {
+        for (lane, from) in from.iter().enumerate().filter(|(lane, _)| has(lanes, *lane)) {
             let to = to.wrapping_add(lane);
             // SAFETY: the caller's promise.
             unsafe {
@@ -53,55 +91,39 @@ pub(crate) unsafe fn write(lanes: u32, from: &[u32; 32], to: *mut u32) -> bool {
             }
         }
         changed
-    })
-}
+    }
 
-/// Lanes whose words are so large at least.
-#[inline(always)]
-pub(crate) fn at_least(least: u32, words: &[u32; 32]) -> u32 {
-    by_vectors!(at_least(least, words), {
+    pub fn at_least(least: u32, words: &[u32; 32]) -> u32 {
         words.iter().enumerate().fold(0, |lanes, (lane, word)| lanes | u32::from(*word >= least) << lane)
-    })
-}
+    }
 
-/// Lanes whose bytes are so large at least.
-#[inline(always)]
-pub(crate) fn bytes_at_least(least: u8, bytes: &[u8; 32]) -> u32 {
-    by_vectors!(bytes_at_least(least, bytes), {
+    pub fn bytes_at_least(least: u8, bytes: &[u8; 32]) -> u32 {
         bytes.iter().enumerate().fold(0, |lanes, (lane, byte)| lanes | u32::from(*byte >= least) << lane)
-    })
-}
+    }
 
-/// The bytes of these lanes become one more, as far as a byte goes.
-#[inline(always)]
-pub(crate) fn count_bytes(lanes: u32, bytes: &mut [u8; 32]) {
-    by_vectors!(count_bytes(lanes, bytes), {
+    pub fn count_bytes(lanes: u32, bytes: &mut [u8; 32]) {
         for (lane, byte) in bytes.iter_mut().enumerate() {
-            *byte = byte.saturating_add((lanes >> lane & 1) as u8);
+            *byte = byte.saturating_add(has(lanes, lane).into());
         }
-    })
-}
+    }
 
-/// The bytes of these lanes become zero.
-#[inline(always)]
-pub(crate) fn clear_bytes(lanes: u32, bytes: &mut [u8; 32]) {
-    if lanes != 0 {
-        by_vectors!(clear_bytes(lanes, bytes), {
-            for (lane, byte) in bytes.iter_mut().enumerate() {
-                *byte = if lanes >> lane & 1 != 0 { 0 } else { *byte };
-            }
-        })
+    pub fn clear_bytes(lanes: u32, bytes: &mut [u8; 32]) {
+        for (lane, byte) in bytes.iter_mut().enumerate() {
+            *byte = if has(lanes, lane) { 0 } else { *byte };
+        }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-mod vectors {
+pub(crate) mod vectors {
+    //! By the vectors of AVX2.
+
     use std::arch::x86_64::*;
 
     /// All ones in the words of these lanes, of the eight from `8 * vector` on.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn chosen(lanes: u32, vector: usize) -> __m256i {
+    pub fn chosen(lanes: u32, vector: usize) -> __m256i {
         let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
         let lanes = _mm256_set1_epi32((lanes >> (8 * vector)) as i32);
         _mm256_cmpeq_epi32(_mm256_and_si256(lanes, bits), bits)
@@ -203,7 +225,33 @@ mod tests {
     use super::*;
     use crate::schedule::Rng;
 
-    /// All of it, lane by lane.
+    /// What a form makes of these: copied words, written bytes and whether they changed, lanes of large words and bytes, bytes counted
+    /// and cleared.
+    type Made = ([u32; 32], Vec<u8>, bool, [u32; 2], [[u8; 32]; 2]);
+
+    macro_rules! made_by {
+        ($form:ident, $lanes:expr, $from:expr, $old:expr, $bytes:expr, $least:expr) => {{
+            let (lanes, from, old, bytes, least): (u32, [u32; 32], [u32; 32], [u8; 32], u32) =
+                ($lanes, $from, $old, $bytes, $least);
+            // The memory is not aligned, and what lies before it is not to be touched.
+            let mut memory = vec![7_u8];
+            memory.extend(old.iter().flat_map(|word| word.to_ne_bytes()));
+            let (mut copied, mut counted, mut cleared) = (old, bytes, bytes);
+            #[allow(unused_unsafe, reason = "one form asks for less")]
+            // SAFETY: there are 32 words from the second byte on. With vectors: the processor has them.
+            let (changed, large) = unsafe {
+                $form::copy(lanes, &from, &mut copied);
+                $form::count_bytes(lanes, &mut counted);
+                $form::clear_bytes(lanes, &mut cleared);
+                let changed = $form::write(lanes, &from, memory.as_mut_ptr().add(1).cast());
+                (changed, [$form::at_least(least, &from), $form::bytes_at_least(least as u8, &bytes)])
+            };
+            let made: Made = (copied, memory, changed, large, [counted, cleared]);
+            made
+        }};
+    }
+
+    /// By both forms, and said once more in the plainest way.
     #[test]
     fn lanes_are_done_one_by_one() {
         let mut draws = Rng::new(3);
@@ -214,47 +262,36 @@ mod tests {
                 1 => 1 << word(27),
                 _ => word(0),
             };
-            let has = |lane: usize| lanes >> lane & 1 != 0;
             let from = [(); 32].map(|()| word(round % 32));
             // Equal ones, too.
             let old = from.map(|value| if word(31) == 0 { value } else { word(0) });
+            let bytes = from.map(|word| (word ^ word >> 8) as u8);
             let least = from[word(27) as usize].wrapping_add(word(31));
 
-            let expected: [u32; 32] =
+            let has = |lane: usize| lanes >> lane & 1 != 0;
+            let copied: [u32; 32] =
                 std::array::from_fn(|lane| if has(lane) { from[lane] } else { old[lane] });
-            let mut to = old;
-            copy(lanes, &from, &mut to);
-            assert_eq!(to, expected);
+            let memory = [7].into_iter().chain(copied.iter().flat_map(|word| word.to_ne_bytes())).collect();
+            let all = |is: &dyn Fn(usize) -> bool| {
+                (0..32).filter(|lane| is(*lane)).fold(0, |all, lane| all | 1 << lane)
+            };
+            let large = [all(&|lane| from[lane] >= least), all(&|lane| bytes[lane] >= least as u8)];
+            let counted =
+                std::array::from_fn(
+                    |lane| if has(lane) { bytes[lane].saturating_add(1) } else { bytes[lane] },
+                );
+            let cleared = std::array::from_fn(|lane| if has(lane) { 0 } else { bytes[lane] });
+            let expected: Made = (copied, memory, copied != old, large, [counted, cleared]);
 
-            // Not aligned, and with nothing to be touched on either side of the lanes' words.
-            let mut bytes = vec![7_u8; 129];
-            let of =
-                |words: &[u32; 32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-            bytes[1..].copy_from_slice(&of(&old));
-            // SAFETY: 32 words from the second byte on.
-            let changed = unsafe { write(lanes, &from, bytes.as_mut_ptr().add(1).cast()) };
-            assert_eq!((bytes[0], &bytes[1..], changed), (7, &of(&expected)[..], expected != old));
-
-            let reached = (0..32).fold(0, |all, lane| all | u32::from(from[lane] >= least) << lane);
-            assert_eq!(at_least(least, &from), reached);
-
-            let bytes = from.map(|word| (word ^ word >> 8) as u8);
-            let reached = (0..32).fold(0, |all, lane| all | u32::from(bytes[lane] >= least as u8) << lane);
-            assert_eq!(bytes_at_least(least as u8, &bytes), reached);
-
-            let mut counted = bytes;
-            count_bytes(lanes, &mut counted);
-            let expected = std::array::from_fn(|lane| bytes[lane].saturating_add(u8::from(has(lane))));
-            assert_eq!(counted, expected);
-
-            let mut cleared = bytes;
-            clear_bytes(lanes, &mut cleared);
-            let expected = std::array::from_fn(|lane| if has(lane) { 0 } else { bytes[lane] });
-            assert_eq!(cleared, expected);
+            assert_eq!(made_by!(each, lanes, from, old, bytes, least), expected);
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                assert_eq!(made_by!(vectors, lanes, from, old, bytes, least), expected);
+            }
         }
     }
 
-    /// A warp whose last lanes' words would lie where nothing is.
+    /// A warp whose other lanes' words would lie where nothing is.
     #[test]
     fn what_is_not_written_need_not_be_there() {
         let mut words = vec![1, 2, 3].into_boxed_slice();

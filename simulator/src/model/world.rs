@@ -6,6 +6,7 @@ use super::held::Held;
 use super::notes::Notes;
 use super::targets::Targets;
 use crate::address::{SHARED_WINDOW, Window, window};
+use crate::alu::words;
 use crate::memory::{Memory, Region};
 
 /// Bits of a shared address that are zero for the block's own memory (see [`crate::exec`]'s clusters).
@@ -136,9 +137,10 @@ impl World<'_> {
     pub(crate) fn write_each(&mut self, cta: u32, lanes: u32, targets: &Targets, values: &[u32; 32]) -> bool {
         let hull = targets.hull(lanes, 4);
         let Some(host) = self.span(cta, hull) else { return false };
-        if lanes == u32::MAX && targets.step == Some(4) {
-            // SAFETY: as many bytes were found.
-            self.changed |= unsafe { put(host, *values) };
+        if targets.step == Some(4) {
+            let first = host.wrapping_sub(4 * (lanes.trailing_zeros() & 31) as usize);
+            // SAFETY: the lanes' bytes were found.
+            self.changed |= unsafe { words::write(lanes, values, first.cast()) };
             return true;
         }
         for (lane, to) in places(lanes, targets, (hull.0, host)) {

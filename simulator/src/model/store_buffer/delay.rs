@@ -190,6 +190,7 @@ impl StoreBuffer {
         // Where each lane has stored to just these bytes, and no two lanes to the same, row after row does the same as lane after lane.
         let rows = &self.warps[at.warp as usize].rows[space as usize];
         let apart = group.targets.step.is_some_and(|step| step.cast_signed().unsigned_abs() >= bytes.into());
+        // Whoever looks on is told lane after lane, and what is held back from beyond the device is held by chance, one after another.
         let alone = world.notes.is_none() && world.held.is_none();
         if apart && alone && hits.each().iter().all(|hit| rows.is_exact(hit, bytes)) {
             let mut strong = 0;
