@@ -193,7 +193,7 @@ impl<'a> Machine<'a> {
             },
             asynchrony: Asynchrony::new(program, warps as usize),
             device_runtime: DeviceRuntime::default(),
-            hooks: Hooks { model, watch, notes, tells_parts, sequential },
+            hooks: Hooks { model, watch, notes, tells_parts, sequential, lost: None },
             hang: Hang::default(),
             polls: Polls::new(program, warps as usize),
             memory: Shared::none(),
@@ -298,6 +298,9 @@ impl<'a> Machine<'a> {
             let limit = budget - self.progress.counts.warp_instructions;
             let granted = operations;
             let w = warp as usize;
+            if let Some(model) = &self.hooks.model {
+                model.turn_begins(warp);
+            }
             let stop = match (self.given.program.isa, self.hooks.model.is_some(), self.hooks.watch.is_some())
             {
                 #[cfg(target_arch = "x86_64")]

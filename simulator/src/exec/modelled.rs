@@ -56,12 +56,29 @@ impl Machine<'_> {
         At { warp: w as u32, cta: warp.cta, block, first_thread, lanes, pc }
     }
 
-    /// Calls a hook.
+    /// Calls a hook. `lane`: who is told if memory is gone that it wrote to.
+    #[inline(always)]
     fn ask<T>(
         &mut self,
         lane: u32,
         hook: impl FnOnce(&Machine<'_>, &mut dyn MemoryModel, &mut World<'_>) -> T,
     ) -> Result<T, Trouble> {
+        let answer = self.call_hook(hook);
+        match self.hooks.lost {
+            None => Ok(answer),
+            Some((address, size)) => {
+                self.hooks.lost = None;
+                Err(Box::new((StopKind::Freed { address, size, access: TouchKind::Write }, lane)))
+            }
+        }
+    }
+
+    /// The call itself. It answers in registers: see [`crate::model::Split`].
+    #[inline(never)]
+    fn call_hook<T>(
+        &mut self,
+        hook: impl FnOnce(&Machine<'_>, &mut dyn MemoryModel, &mut World<'_>) -> T,
+    ) -> T {
         let mut model = self.hooks.model.take().expect("only a launch with a model gets here");
         let mut notes = self.hooks.notes.take();
         let mut world = World {
@@ -80,12 +97,10 @@ impl Machine<'_> {
         let lost = world.lost;
         self.hooks.model = Some(model);
         self.hooks.notes = notes;
-        match lost {
-            None => Ok(answer),
-            Some((address, size)) => {
-                Err(Box::new((StopKind::Freed { address, size, access: TouchKind::Write }, lane)))
-            }
+        if lost.is_some() {
+            self.hooks.lost = lost;
         }
+        answer
     }
 
     /// An access or a fence of the lanes in `active` (not empty).
@@ -207,7 +222,8 @@ impl Machine<'_> {
                     model.load(&at, &accessed, world)
                 })?
             };
-            let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
+            let Some((lanes, again)) = step.done() else { return Ok(self.again()) };
+            let (run, taken) = (lanes.run(), lanes.taken());
             if run != 0 {
                 self.load_rows::<V3>(frame, access, found, run);
             }
@@ -261,7 +277,8 @@ impl Machine<'_> {
                 let accessed = Accessed::moved(access, (frame, consts), (found, &machine.paths.pointers));
                 model.store(&at, &accessed, world)
             })?;
-            let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
+            let Some((lanes, again)) = step.done() else { return Ok(self.again()) };
+            let (run, taken) = (lanes.run(), lanes.taken());
             if run | taken != 0 {
                 self.count_stores(w, (access.counted, index), &found, run | taken, bytes);
             }
@@ -319,7 +336,8 @@ impl Machine<'_> {
                     Accessed::combined(atomic, flush, rows, (found, &machine.paths.pointers), made);
                 model.atomic(&at, &accessed, world)
             })?;
-            let NextOperation::Do { run, taken, again } = step else { return Ok(self.again()) };
+            let Some((lanes, again)) = step.done() else { return Ok(self.again()) };
+            let (run, taken) = (lanes.run(), lanes.taken());
             self.note_taken(w, (frame, consts), (atomic, site), &found, taken);
             if self.hooks.watch.is_some() {
                 self.foresee_atomic((frame, consts), atomic, found, flush, run);
@@ -348,7 +366,8 @@ impl Machine<'_> {
         let at = self.at(w, pc, active);
         let step = self.ask(active.trailing_zeros(), |_, model, world| model.fence(&at, fence, world))?;
         self.observed_notes();
-        let NextOperation::Do { run, taken, again } = step else { return Ok(Did::Again) };
+        let Some((lanes, again)) = step.done() else { return Ok(Did::Again) };
+        let (run, taken) = (lanes.run(), lanes.taken());
         self.count_fences(extra & 1, run);
         self.observed_fence(w, pc, run | taken, fence);
         Ok(done(run, taken, again))

@@ -98,6 +98,8 @@ pub(super) struct Hooks<'a> {
     pub tells_parts: bool,
     /// The launch has no model but what looks on.
     pub sequential: bool,
+    /// Where the hook that was called last was to write, and how many bytes, if that memory was gone.
+    pub lost: Option<(u64, u32)>,
 }
 
 /// The search for a hang.

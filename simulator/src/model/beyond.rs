@@ -105,8 +105,8 @@ impl Beyond {
         access: &Accessed<'_>,
         world: &mut World<'_>,
     ) -> NextOperation {
-        if let NextOperation::Do { run, .. } = step {
-            self.show(run, access, world);
+        if let Some((lanes, _)) = step.done() {
+            self.show(lanes.run(), access, world);
         }
         step
     }

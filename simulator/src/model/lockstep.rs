@@ -85,6 +85,10 @@ impl MemoryModel for Lockstep<'_> {
         self.under.end_block(cta, world);
     }
 
+    fn turn_begins(&self, warp: u32) {
+        self.under.turn_begins(warp);
+    }
+
     fn passes_load(&self, at: &At) -> bool {
         !self.warps[at.warp as usize].accessed && self.under.passes_load(at)
     }

@@ -76,23 +76,63 @@ pub struct At {
 pub enum NextOperation {
     /// Not yet: the model did something that others can see. Call again, for the same instruction.
     Again,
-    /// The engine does the instruction for the lanes `run`; the model has done it for those in `taken` (a load whose
-    /// value it gave, a store that it keeps); for the others it has been done by an earlier call, or shall not
-    /// be done at all. Afterwards, if `again`, call again; if not, the lanes go on behind the instruction.
-    Do {
-        /// Lanes for which the engine executes it.
-        run: u32,
-        /// Lanes for which the model has.
-        taken: u32,
-        /// The lanes stay at the instruction.
-        again: bool,
-    },
+    /// The engine does the instruction for some lanes; the model has done it for others (a load whose value it gave, a
+    /// store that it keeps); for the rest it has been done by an earlier call, or shall not be done at all. Then the lanes go on
+    /// behind the instruction.
+    Do(Split),
+    /// The same, but the lanes stay at the instruction: call again.
+    DoAndStay(Split),
+}
+
+/// Lanes for which the engine executes an instruction, and lanes for which the model has.
+///
+/// They are one word, so that an answer comes back in registers. In memory it would be written in parts and read as a whole, and a
+/// processor lets such a read wait until all that was stored before is in its cache: a few hundred cycles, where a model has just
+/// written entries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Split(u64);
+
+impl Split {
+    /// The engine executes it for the lanes in `run`; the model has for those in `taken`.
+    pub fn new(run: u32, taken: u32) -> Split {
+        Split(u64::from(run) | u64::from(taken) << 32)
+    }
+
+    /// Lanes for which the engine executes it.
+    pub fn run(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Lanes for which the model has.
+    pub fn taken(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+impl std::fmt::Debug for Split {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Split").field("run", &self.run()).field("taken", &self.taken()).finish()
+    }
 }
 
 impl NextOperation {
     /// The instruction as it stands, for these lanes.
     pub fn run(lanes: u32) -> NextOperation {
-        NextOperation::Do { run: lanes, taken: 0, again: false }
+        NextOperation::split(lanes, 0)
+    }
+
+    /// The instruction for the lanes `run`; the model has done it for those in `taken`. All go on behind it.
+    pub fn split(run: u32, taken: u32) -> NextOperation {
+        NextOperation::Do(Split::new(run, taken))
+    }
+
+    /// For which lanes the instruction is done, and whether they stay at it; None for [`NextOperation::Again`].
+    pub(crate) fn done(self) -> Option<(Split, bool)> {
+        match self {
+            NextOperation::Again => None,
+            NextOperation::Do(lanes) => Some((lanes, false)),
+            NextOperation::DoAndStay(lanes) => Some((lanes, true)),
+        }
     }
 }
 
@@ -200,6 +240,11 @@ pub trait MemoryModel {
 
     /// The block in a CTA slot has ended: whatever it still holds becomes visible.
     fn end_block(&mut self, cta: u32, world: &mut World<'_>);
+
+    /// The warp in this slot has a turn: what the model keeps of it is likely to be needed soon. A hint to the processor at most.
+    fn turn_begins(&self, warp: u32) {
+        let _ = warp;
+    }
 
     /// Does a load by these lanes need no model at this moment? Asked before addresses are looked at; then
     /// [`Self::load`] is not called. `false` is always right.

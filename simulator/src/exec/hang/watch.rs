@@ -92,8 +92,8 @@ impl<'a> Watched<'a> {
     fn after(&mut self, at: &At, step: NextOperation) -> NextOperation {
         let w = at.warp as usize;
         match step {
-            NextOperation::Again | NextOperation::Do { again: true, .. } => self.lanes.tainted[w] |= at.lanes,
-            NextOperation::Do { .. } => self.lanes.ran[w] |= at.lanes,
+            NextOperation::Again | NextOperation::DoAndStay(_) => self.lanes.tainted[w] |= at.lanes,
+            NextOperation::Do(_) => self.lanes.ran[w] |= at.lanes,
         }
         step
     }
@@ -182,8 +182,8 @@ impl MemoryModel for Watch<'_> {
         let run = NextOperation::run(at.lanes);
         let step =
             if passes { run } else { watched.ask(world, run, |under, world| under.load(at, access, world)) };
-        if let NextOperation::Do { taken, .. } = step {
-            let other = lanes(taken).filter(|lane| !access.gave_what_memory_holds(*lane));
+        if let Some((done, _)) = step.done() {
+            let other = lanes(done.taken()).filter(|lane| !access.gave_what_memory_holds(*lane));
             let other = other.fold(0, |lanes, lane| lanes | 1 << lane);
             watched.lanes.tainted[at.warp as usize] |= other;
         }

@@ -29,7 +29,7 @@ use crate::load::Program;
 use crate::model::notes::Note;
 use crate::model::swarm::Swarm;
 use crate::model::{
-    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Poll, Shape, World,
+    Accessed, At, Fence, MemoryModel, ModelCounts, ModelEvent, NextOperation, Poll, Shape, Split, World,
 };
 pub(crate) use bytes::order;
 use bytes::{Seen, Where, address, find};
@@ -187,7 +187,8 @@ impl PtxModel {
     /// The answer for an instruction that the lanes `fresh` have come to, and the model has done for `taken`.
     fn done(&mut self, at: &At, fresh: u32, taken: u32, memory: &mut Seen<'_, '_>) -> NextOperation {
         let again = self.stay(at, memory);
-        NextOperation::Do { run: fresh & !taken, taken, again }
+        let lanes = Split::new(fresh & !taken, taken);
+        if again { NextOperation::DoAndStay(lanes) } else { NextOperation::Do(lanes) }
     }
 
     /// The lanes that have not done the instruction yet.

@@ -5,6 +5,10 @@ use bugaroo_device_handlers::constants::hash::GOLDEN;
 use bugaroo_device_handlers::mix;
 
 use crate::model::At;
+use crate::model::fetch::{LINE, fetch};
+
+/// Store sites of a warp whose rows are fetched at once: a kernel's inner loop has few.
+const FEW: usize = 2;
 
 /// How often each thread came by each store site: a row of 32 lanes per warp and site, made when it is needed.
 #[derive(Debug, Default)]
@@ -55,6 +59,15 @@ impl Coins {
             if *place != 0 {
                 self.unused.push(std::mem::take(place));
             }
+        }
+    }
+
+    /// A warp is about to be at some store site.
+    pub fn fetch(&self, warp: u32) {
+        let first = self.store_sites * warp as usize;
+        for place in self.places[first..].iter().take(self.store_sites.min(FEW)) {
+            let row = self.rows.as_ptr().wrapping_add((*place as usize).wrapping_sub(1));
+            (0..size_of::<Row>()).step_by(LINE).for_each(|at| fetch(row.wrapping_byte_add(at)));
         }
     }
 

@@ -109,7 +109,7 @@ impl StoreBuffer {
         if coins != 0 {
             self.delay(at, groups, (access, coins), looked.then_some(&hits), world);
         }
-        NextOperation::Do { run: at.lanes & !coins, taken: coins, again: false }
+        NextOperation::split(at.lanes & !coins, coins)
     }
 
     /// The lanes by the space that they store to; others store to none that matters.

@@ -61,7 +61,7 @@ impl StoreBuffer {
         let concerned = self.concerned(at);
         self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        Some(NextOperation::Do { run: at.lanes & !hits.lanes, taken: hits.lanes, again: false })
+        Some(NextOperation::split(at.lanes & !hits.lanes, hits.lanes))
     }
 
     /// Gives lanes what they read of a row's entries.
@@ -118,7 +118,7 @@ impl StoreBuffer {
         }
         self.count_calls(at, at.lanes);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        NextOperation::Do { run: at.lanes & !taken, taken, again: false }
+        NextOperation::split(at.lanes & !taken, taken)
     }
 
     /// One step of what has to be done before a load that a lane cannot take from where it is: entries, its own

@@ -245,6 +245,11 @@ impl MemoryModel for StoreBuffer {
         while self.leave(&at, u32::MAX, world) {}
     }
 
+    fn turn_begins(&self, warp: u32) {
+        self.warps[warp as usize].fetch();
+        self.coins.fetch(warp);
+    }
+
     fn passes_load(&self, at: &At) -> bool {
         self.loaded(at) == 0 && self.ctas[at.cta as usize].held == 0
     }

@@ -11,6 +11,7 @@
 use super::buffers::Entry;
 use super::table::Table;
 use crate::alu::words;
+use crate::model::fetch::{LINE, fetch};
 use crate::model::targets::Targets;
 
 /// Rows without lanes that are left where they are.
@@ -80,6 +81,16 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// A row is about to be pushed, or the last one looked at.
+    pub fn fetch(&self) {
+        let Some(last) = self.rows.len().checked_sub(1) else { return };
+        fetch(self.masks.as_ptr().wrapping_add(last));
+        fetch(self.rows.as_ptr().wrapping_add(last));
+        fetch(self.rows.as_ptr().wrapping_add(last + 1));
+        let end = self.words.as_ptr().wrapping_add(self.words.len());
+        (0..3).for_each(|line| fetch(end.wrapping_byte_add(line * LINE)));
+    }
+
     /// Keeps what these lanes store at these targets. `numbers`: what whoever looks on calls the entries.
     #[inline(always)]
     pub fn push(

@@ -7,6 +7,7 @@ use super::rows::{Planes, Rows};
 use super::{SPACES, Space};
 use crate::alu::words;
 use crate::exec::lanes;
+use crate::model::fetch::fetch;
 use crate::model::targets::Targets;
 
 /// A warp slot.
@@ -41,6 +42,19 @@ pub(super) struct Drains {
 }
 
 impl Warp {
+    /// Its entries are about to be needed, and new ones to be pushed. With hundreds of warps that take turns at random, what is kept of one
+    /// has left the processor's nearest cache by the time of its next turn.
+    pub fn fetch(&self) {
+        fetch(&self.loaded);
+        fetch(&self.calls);
+        for space in SPACES {
+            let entries = &self.entries[space as usize];
+            (entries.first().into_iter().chain(entries.get(16)).chain(entries.last()))
+                .for_each(|at| fetch(at));
+            self.rows[space as usize].fetch();
+        }
+    }
+
     /// Entries are about to be looked for, lane by lane.
     pub fn enlist(&mut self) {
         self.rows.iter_mut().for_each(Rows::enlist);

@@ -151,7 +151,7 @@ impl MemoryModel for Plain {
         lanes(taken).for_each(|lane| self.forward(at, lane, access, world));
         self.count_calls(at);
         self.ctas[at.cta as usize].age(concerned.count_ones());
-        NextOperation::Do { run: at.lanes & !taken, taken, again: false }
+        NextOperation::split(at.lanes & !taken, taken)
     }
 
     fn store(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
@@ -199,7 +199,7 @@ impl MemoryModel for Plain {
             let entry = Entry::new(access.address(lane), bytes, access.whole_value(lane), strong);
             self.delay(at, (lane, rows[space as usize]), space, entry, world);
         }
-        NextOperation::Do { run: at.lanes & !coins, taken: coins, again: false }
+        NextOperation::split(at.lanes & !coins, coins)
     }
 
     fn atomic(&mut self, at: &At, access: &Accessed<'_>, world: &mut World<'_>) -> NextOperation {
